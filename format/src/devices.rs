@@ -1,5 +1,5 @@
-//! The GPUs that programs find if no model was requested: written by `make docs` from `models/*.toml`, where the
-//! sources stand; a test compares.
+//! The GPUs of programs for which no model was requested. `make docs` generates this file from `models/*.toml`, which
+//! contain the sources; a test compares the two.
 
 use crate::device::{Device, model_for};
 use crate::warp_order::Order;
@@ -10,8 +10,8 @@ impl Device {
         of_model(model_for(0))
     }
 
-    /// What a program finds that runs code of this architecture (80 for `sm_80`), if no model was requested: the GPU
-    /// that [`model_for`] names.
+    /// Returns the device for a program with code of this architecture (80 for `sm_80`) if no model was requested: the
+    /// GPU that [`model_for`] returns.
     pub fn for_architecture(architecture: u32) -> Device {
         of_model(model_for(architecture))
     }

@@ -1,8 +1,8 @@
-//! The simulators: what a memory request costs on a GPU.
+//! Simulators of the cost of memory requests on a GPU.
 //!
-//! [`geometry`] names sectors, lines and banks, [`metrics`] counts what one request touches of them. [`hierarchy`] simulates
-//! L1, L2 and DRAM, [`locality`] computes reuse distances. [`models`] reads the GPU models that configure both. Nothing
-//! here depends on traces, profiles or CUDA: requests are addresses of lanes.
+//! [`geometry`] defines sectors, lines and banks, and [`metrics`] counts how many of them a request touches.
+//! [`hierarchy`] simulates L1, L2 and DRAM, and [`locality`] computes reuse distances. [`models`] reads the GPU models
+//! that configure both. This crate does not depend on traces, profiles or CUDA: requests are addresses of lanes.
 
 pub mod geometry;
 pub mod hierarchy;

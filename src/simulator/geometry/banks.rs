@@ -2,25 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Banks that shared memory or a cache's data array has. Words go round the banks; a pass takes one
+/// Banks of shared memory or of a cache's data array. Consecutive words lie in consecutive banks; one pass accesses one
 /// row of each bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Banks {
-    /// How many.
+    /// Number of banks.
     pub banks: u32,
-    /// Bytes of a row: what a bank delivers in a pass.
+    /// Bytes of a row, which a bank delivers in one pass.
     pub bank_bytes: u32,
-    /// Bytes of the words that lie in neighbouring banks. Smaller than a row in Kepler's 32-bit mode,
-    /// where words `i` and `i + 32` of an aligned segment of 64 share a row.
+    /// Bytes of the words that lie in adjacent banks. They are smaller than a row in Kepler's 32-bit mode, where words
+    /// `i` and `i + 32` of an aligned segment of 64 words share a row.
     pub word_bytes: u32,
-    /// Whether loads of 8 and 16 bytes whose lanes share addresses in pairs are served in groups of lanes twice as large.
+    /// Whether loads of 8 and 16 bytes use groups of twice as many lanes if the lanes share addresses in pairs.
     #[serde(default)]
     pub merges_pairs: bool,
 }
 
 impl Banks {
-    /// 32 banks of 4 bytes: shared memory of every compute capability but 3.x.
+    /// 32 banks of 4 bytes, as in shared memory of every compute capability except 3.x.
     pub const USUAL: Banks = Banks { banks: 32, bank_bytes: 4, word_bytes: 4, merges_pairs: false };
 
     /// Returns whether these are 32 banks of 4 bytes.
@@ -28,18 +28,18 @@ impl Banks {
         Banks { merges_pairs: false, ..*self } == Banks::USUAL
     }
 
-    /// Bytes of one row of every bank.
+    /// Returns the bytes of one row of all banks.
     pub fn pass_bytes(&self) -> u32 {
         self.banks * self.bank_bytes
     }
 }
 
-/// Banks of the memories that requests are counted for.
+/// Banks of the memories whose passes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankRules {
     /// Shared memory.
     pub shared: Banks,
-    /// Data stage of L1, where it is to be counted.
+    /// Data stage of L1; `None` if its passes are not counted.
     pub data: Option<Banks>,
 }
 
@@ -50,14 +50,15 @@ impl Default for BankRules {
 }
 
 impl BankRules {
-    /// Requests to shared memory that are alike but for a shift of all addresses by a multiple of this (a power of two)
-    /// need as many passes.
+    /// Returns the period (a power of two) of the number of passes: requests to shared memory that differ only in a
+    /// shift of all addresses by a multiple of it need the same number of passes.
     pub fn shared_period(&self) -> u32 {
         period(self.shared)
     }
 }
 
-/// Returns a shift by whole words only renames the banks; where rows hold several words, one by whole rounds does.
+/// Returns the period of one memory. A shift by whole words only renames the banks. If rows hold several words, the
+/// shift must cover all banks.
 pub(crate) fn period(banks: Banks) -> u32 {
     if banks.bank_bytes == banks.word_bytes { banks.word_bytes } else { banks.pass_bytes() }
 }

@@ -1,6 +1,6 @@
-//! Sizes and shapes that everything above counts with: sectors, lines, the bytes of an access, banks.
+//! Sizes that all other modules use: sectors, lines, the bytes of an access, banks.
 //!
-//! Definitions are those of the contract: a *sector* is a 32-byte aligned piece of memory, a *line* a 128-byte one.
+//! A *sector* is a 32-byte aligned piece of memory, and a *line* a 128-byte aligned piece.
 
 mod banks;
 pub(crate) mod sectors;

@@ -1,7 +1,7 @@
-//! Sets of the four sectors of a line, as bits: their bytes, and the lookup units of a cache (32, 64 or 128 bytes) that
-//! hold them.
+//! Sets of the four sectors of a line, as bit masks. Functions convert them to bytes and to the lookup units of a cache
+//! (32, 64 or 128 bytes).
 
-/// Sectors that have a byte in `bytes`.
+/// Returns the sectors with a byte in `bytes`.
 #[cfg(test)]
 pub(crate) fn sectors_of(bytes: u128) -> u8 {
     let (low, high) = (bytes as u64, (bytes >> 64) as u64);
@@ -11,7 +11,7 @@ pub(crate) fn sectors_of(bytes: u128) -> u8 {
         | u8::from(high >> 32 != 0) << 3
 }
 
-/// Every byte of the sectors.
+/// Returns all bytes of the sectors.
 #[inline]
 pub(crate) fn bytes_of(sectors: u8) -> u128 {
     const NIBBLE: [u128; 16] = {
@@ -32,7 +32,7 @@ pub(crate) fn bytes_of(sectors: u8) -> u128 {
     NIBBLE[(sectors & 15) as usize]
 }
 
-/// Units that hold one of the sectors.
+/// Returns the units that contain at least one of the sectors.
 #[inline]
 pub(crate) fn collapse(sectors: u8, unit: u32) -> u8 {
     match unit {
@@ -42,7 +42,7 @@ pub(crate) fn collapse(sectors: u8, unit: u32) -> u8 {
     }
 }
 
-/// All sectors of the units.
+/// Returns all sectors of the units.
 #[inline]
 pub(crate) fn expand(units: u8, unit: u32) -> u8 {
     match unit {
@@ -52,13 +52,13 @@ pub(crate) fn expand(units: u8, unit: u32) -> u8 {
     }
 }
 
-/// Number of sectors in a set of up to four.
+/// Returns the number of sectors in a set of up to four.
 #[inline(always)]
 pub(crate) fn count(sectors: u8) -> u32 {
     (sectors & 15).count_ones()
 }
 
-/// [`collapse`] and [`expand`] for one unit size, as tables.
+/// Tables of [`collapse`] and [`expand`] for one unit size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Units {
     counts: [u8; 16],
@@ -67,7 +67,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// For lookup units of `bytes` bytes.
+    /// Creates the tables for lookup units of `bytes` bytes.
     pub(crate) fn new(bytes: u32) -> Units {
         let all = |f: &dyn Fn(u8) -> u8| std::array::from_fn(|sectors| f(sectors as u8));
         let wide = |sectors| expand(collapse(sectors, bytes), bytes);
@@ -78,19 +78,19 @@ impl Units {
         }
     }
 
-    /// How many units hold one of the sectors.
+    /// Returns the number of units that contain at least one of the sectors.
     #[inline(always)]
     pub(crate) fn count(&self, sectors: u8) -> u32 {
         u32::from(self.counts[(sectors & 15) as usize])
     }
 
-    /// How many sectors the units have that hold one of the sectors.
+    /// Returns the total number of sectors in the units that contain at least one of the sectors.
     #[inline(always)]
     pub(crate) fn width(&self, sectors: u8) -> u32 {
         u32::from(self.widths[(sectors & 15) as usize])
     }
 
-    /// All sectors of the units that hold one of the sectors.
+    /// Returns all sectors of the units that contain at least one of the sectors.
     #[inline(always)]
     pub(crate) fn widen(&self, sectors: u8) -> u8 {
         self.sectors[(sectors & 15) as usize]

@@ -1,4 +1,4 @@
-//! The pieces that memory is counted in.
+//! Sizes of the pieces in which memory is counted.
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u64 = 32;

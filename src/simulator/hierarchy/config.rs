@@ -1,4 +1,4 @@
-//! Configuration of a GPU's memory hierarchy, as in the model files.
+//! Configuration of a GPU's memory hierarchy, as model files describe it.
 
 use super::array::{Index, Replacement};
 use super::coalesce::Groups;
@@ -7,95 +7,94 @@ use serde::{Deserialize, Serialize};
 use warpline_format::budget::mix;
 use warpline_format::carveout::CarveoutPreference;
 
-/// How stores treat a L1 cache. All of them write through to L2.
+/// How stores affect an L1 cache. All policies write through to L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StorePolicy {
-    /// A stored sector leaves the cache, nothing is allocated; a store never hits.
+    /// A store invalidates the sector and allocates nothing; it never hits.
     Evict,
-    /// A sector that is present is updated, nothing is allocated.
+    /// A store updates a valid sector and allocates nothing.
     Update,
-    /// The line is allocated and the whole stored sector counts as present (profiner's model).
+    /// A store allocates the line, and the whole stored sector becomes valid (the profiler paper's model).
     Allocate,
-    /// The line is allocated; a sector can be read once all its bytes have been stored. A store hits with all its
-    /// sectors where the line is present, whatever of it is known: so count the counters of a GV100 (AccelWattch's
-    /// `hw_perf.csv`).
+    /// A store allocates the line; a sector becomes valid when all its bytes have been stored. If the line is present,
+    /// the store hits with all its sectors, even if they are not valid. This matches the counters of a GV100
+    /// (AccelWattch's `hw_perf.csv`).
     AllocateBytes,
 }
 
-/// What becomes of atomics at L1.
+/// How L1 handles atomic operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Atomics {
-    /// They go past it and are not lookups of it.
+    /// They bypass L1 and are not counted as lookups.
     #[default]
     Bypass,
-    /// They are lookups that miss, at both levels, and change neither (profiner's model).
+    /// They are lookups that miss in both levels and change neither (the profiler paper's model).
     Miss,
 }
 
-/// A L1 cache of one SM.
+/// The L1 cache of one SM.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L1Config {
-    /// Bytes of the array that cache and shared memory divide; the cache's own size where
-    /// `shared_options` is empty.
+    /// Bytes of the array that cache and shared memory share; the size of the cache alone if `shared_options` is empty.
     pub bytes: u64,
-    /// Bytes of it that never hold lines, as measured or tuned.
+    /// Bytes of the array that never hold lines, measured or fitted.
     #[serde(default)]
     pub reserved_bytes: u64,
-    /// Sizes that shared memory can take of the array; empty where it has memory of its own.
+    /// Possible sizes of shared memory in the array; empty if shared memory is separate.
     #[serde(default)]
     pub shared_options: Vec<u64>,
-    /// Bytes that shared memory takes of the array if the program states no preference and needs no more. Absent: the
-    /// smallest option that holds the resident blocks' shared memory.
+    /// Bytes of shared memory in the array if the program states no preference and needs no more. If absent, the
+    /// smallest option that fits the resident blocks' shared memory applies.
     #[serde(default)]
     pub default_shared: Option<u64>,
-    /// Bytes of a line (of a tag).
+    /// Bytes of a line, which has one tag.
     pub line_bytes: u32,
-    /// Bytes of a sector; equal to the line where the cache has none.
+    /// Bytes of a sector; equal to the line if the cache has no sectors.
     pub sector_bytes: u32,
-    /// Sets; the ways follow from the capacity of the launch.
+    /// Number of sets. The number of ways follows from the capacity in a launch.
     pub sets: u32,
-    /// Choice of the set.
+    /// How a set is selected.
     pub index: Index,
-    /// Choice of the line that leaves.
+    /// How a victim is selected.
     pub replacement: Replacement,
-    /// For a cache that keeps tags apart from data: tags per data line. The replacement is LRU.
+    /// Tags per data line, if tags and data are separate. The replacement policy is then LRU.
     #[serde(default)]
     pub tags_per_line: Option<u32>,
-    /// Stores to global memory.
+    /// How stores to global memory are handled.
     pub store: StorePolicy,
-    /// Plain global loads are cached.
+    /// Whether plain global loads are cached.
     pub caches_global_loads: bool,
-    /// Global loads are cached where the program was compiled with `-Xptxas -dlcm=ca`.
+    /// Whether global loads are cached if the program was compiled with `-Xptxas -dlcm=ca`.
     #[serde(default)]
     pub opt_in_global_loads: bool,
-    /// Loads of the read-only path (`__ldg`) are cached.
+    /// Whether loads of the read-only path (`__ldg`) are cached.
     pub caches_read_only_loads: bool,
-    /// Bytes of a cache of its own for the read-only path.
+    /// Bytes of a separate cache for the read-only path.
     #[serde(default)]
     pub read_only_bytes: Option<u64>,
-    /// Atomics.
+    /// How atomic operations are handled.
     #[serde(default)]
     pub atomics: Atomics,
 }
 
 impl L1Config {
-    /// Returns the bytes of the array that are not shared memory's whatever a program does.
+    /// Returns the bytes of the array that shared memory never uses.
     pub fn bytes_by_default(&self) -> u64 {
         self.bytes.saturating_sub(self.default_shared.unwrap_or(0))
     }
 
-    /// Returns the lines of the cache for a program without a preference, see [`L1Config::lines_preferred`].
+    /// Returns the number of lines for a program without a preference; see [`L1Config::lines_preferred`].
     pub fn lines(&self, shared: u64) -> u32 {
         self.lines_preferred(shared, CarveoutPreference::Default)
     }
 
-    /// Returns the lines of the cache when the resident blocks of a launch need `shared` bytes of shared memory in all.
-    /// Shared memory takes the preferred option, or the smallest one that holds them where that is larger (CUDA C++
-    /// Programming Guide, "Compute Capability 3.x" and "7.x", Shared Memory). Where no option splits the array evenly,
-    /// `Equal` is not a preference.
+    /// Returns the number of lines if the resident blocks of a launch need `shared` bytes of shared memory in total.
+    /// Shared memory gets the preferred option, or the smallest sufficient option if that is larger (CUDA C++
+    /// Programming Guide, "Compute Capability 3.x" and "7.x", Shared Memory). If no option splits the array evenly,
+    /// `Equal` has no effect.
     pub fn lines_preferred(&self, shared: u64, preference: CarveoutPreference) -> u32 {
         let mut options = self.shared_options.clone();
         options.sort_unstable();
@@ -116,27 +115,27 @@ impl L1Config {
     }
 }
 
-/// How a L2 store miss is treated.
+/// How an L2 store miss is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreFill {
-    /// Bytes are kept with a mask; a sector that is read or evicted before all its bytes are known is
-    /// completed from DRAM then (lazy fetch-on-read).
+    /// Written bytes are recorded in a mask. If a sector is read or evicted before all its bytes are known, it is
+    /// completed from DRAM at that time (lazy fetch-on-read).
     #[default]
     Bytes,
-    /// The store counts as filling all that a miss fills (profiner's model).
+    /// The store makes everything valid that a miss would fetch (the profiler paper's model).
     Whole,
 }
 
-/// What a miss of L2 is, where one fetches more than a lookup reads.
+/// What counts as an L2 miss if a miss fetches more than one lookup reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum L2Misses {
-    /// A fetch: further sectors of the same request that it brings are hits.
+    /// Each fetch is one miss: further sectors of the same request that the fetch brings are hits.
     #[default]
     Fetch,
-    /// Each lookup that found its data missing when the request came, as NVIDIA's counters count it. Other sectors
-    /// of a fetch are hits of later requests.
+    /// Each lookup whose data was missing when the request arrived is a miss, as in NVIDIA's counters. Other sectors of
+    /// a fetch are hits only for later requests.
     Lookup,
 }
 
@@ -144,7 +143,7 @@ pub enum L2Misses {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L2Config {
-    /// Bytes of a line (of a tag).
+    /// Bytes of a line, which has one tag.
     pub line_bytes: u32,
     /// Bytes of a lookup.
     pub sector_bytes: u32,
@@ -153,23 +152,24 @@ pub struct L2Config {
     /// What counts as a miss.
     #[serde(default)]
     pub misses: L2Misses,
-    /// Slices of a partition.
+    /// Number of slices per partition.
     pub slices: u32,
-    /// Sets of a slice.
+    /// Number of sets per slice.
     pub sets: u32,
-    /// Ways of a set.
+    /// Number of ways per set.
     pub ways: u32,
-    /// Choice of slice and set.
+    /// How slice and set are selected.
     pub index: Index,
-    /// Choice of the line that leaves.
+    /// How a victim is selected.
     pub replacement: Replacement,
-    /// Parts that each serve half of the SMs and keep copies of the other's lines; 1 or 2.
+    /// Number of partitions, 1 or 2. Each partition serves half of the SMs and keeps copies of the other partition's
+    /// lines.
     #[serde(default = "one")]
     pub partitions: u32,
-    /// Store misses.
+    /// How store misses are handled.
     #[serde(default)]
     pub store_fill: StoreFill,
-    /// Copies from the host leave their data here.
+    /// What copies from the host leave in L2.
     #[serde(default)]
     pub copies: Copies,
 }
@@ -179,7 +179,7 @@ fn one() -> u32 {
 }
 
 impl L2Config {
-    /// Bytes of all lines.
+    /// Returns the bytes of all lines.
     pub fn bytes(&self) -> u64 {
         u64::from(self.line_bytes)
             * u64::from(self.slices)
@@ -188,10 +188,10 @@ impl L2Config {
             * u64::from(self.partitions)
     }
 
-    /// Returns the partition that serves an SM. Vendors do not publish the assignment. One SM of each pair of
-    /// neighbours belongs to either partition, chosen by a fixed hash: if SMs alternated, blocks of even and odd
-    /// numbers would stay in different partitions, and the volumes measured on an A100 (Ernst et al. 2023, section 5.6)
-    /// and an H100 (docs/fidelity.md) contradict that.
+    /// Returns the partition that serves an SM. Vendors do not publish the assignment. A fixed hash selects which SM of
+    /// each adjacent pair belongs to which partition. If SMs simply alternated, blocks with even and odd numbers would
+    /// stay in different partitions; volumes measured on an A100 (Ernst et al. 2023, section 5.6) and an H100
+    /// (docs/fidelity.md) contradict that.
     #[inline(always)]
     pub fn partition_of_sm(&self, sm: u32) -> u32 {
         match self.partitions {
@@ -205,10 +205,10 @@ impl L2Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Copies {
-    /// The copied data.
+    /// L2 contains the copied data.
     #[default]
     Warm,
-    /// Nothing, and what was there of it is gone.
+    /// L2 contains nothing of the written memory; earlier lines are invalidated.
     Cold,
 }
 
@@ -222,53 +222,53 @@ pub struct DramConfig {
     pub write_bytes: u32,
 }
 
-/// Stages of L1 that a request occupies: tags are looked up in one, data is read in another.
+/// Stages of L1 that a request occupies: one looks up tags, the other reads data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L1Stages {
     /// Banks of the data stage.
     pub data: Banks,
-    /// Banks of the tag stage: lines of different banks are looked up in one pass.
+    /// Banks of the tag stage. One pass looks up one line per bank.
     pub tag_banks: u32,
-    /// Lanes that the load/store units serve per cycle, with 4 bytes each.
+    /// Number of lanes that the load/store units serve per cycle, with 4 bytes each.
     pub lanes: u32,
 }
 
-/// Width of the TLBs: distinct pages among `window` requests of an SM.
+/// Capacity of the TLBs, compared with the distinct pages among `window` requests of an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlbConfig {
     /// Bytes of a page.
     pub page_bytes: u64,
-    /// Bytes that the entries width.
+    /// Bytes of memory that the entries cover.
     pub reach_bytes: u64,
 }
 
-/// The whole hierarchy.
+/// The configuration of all levels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchyConfig {
-    /// How lanes are grouped before tags are looked up.
+    /// Groups of lanes that are coalesced before tags are looked up.
     pub coalescing: Groups,
-    /// Stores leave the SM once per request: the sectors of all its lanes together, whatever the groups.
+    /// Whether a store leaves the SM as one request with the sectors of all its lanes, independent of the groups.
     #[serde(default)]
     pub whole_stores: bool,
-    /// Lanes of a wave: 32, or 64 where two neighbouring warps make one request.
+    /// Lanes of a wave: 32, or 64 if two neighbouring warps make one request.
     #[serde(default = "lanes")]
     pub wave_lanes: u32,
     /// L1.
     pub l1: L1Config,
-    /// Stages of L1, where they are known.
+    /// Stages of L1, if known.
     #[serde(default)]
     pub stages: Option<L1Stages>,
     /// L2.
     pub l2: L2Config,
     /// Device memory.
     pub dram: DramConfig,
-    /// Shared memory, where its banks are known.
+    /// Shared memory, if its banks are known.
     #[serde(default)]
     pub shared: Option<Banks>,
-    /// TLB, where it is known.
+    /// TLB, if known.
     #[serde(default)]
     pub tlb: Option<TlbConfig>,
 }
@@ -278,15 +278,14 @@ fn lanes() -> u32 {
 }
 
 impl HierarchyConfig {
-    /// Banks that requests are counted for.
+    /// Returns the banks for which passes are counted.
     pub fn bank_rules(&self) -> BankRules {
         BankRules { shared: self.shared.unwrap_or(Banks::USUAL), data: self.stages.map(|stages| stages.data) }
     }
 
     /// Checks that the configuration can be simulated.
     ///
-    /// # Errors
-    /// The field and what is wrong with it.
+    /// # Errors Returns the invalid field and the reason.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let power = |name, value: u32, low: u32, high: u32| {
             let good = value.is_power_of_two() && (low..=high).contains(&value);
@@ -404,20 +403,20 @@ mod tests {
             // Blocks get the shared memory that they need.
             assert_eq!(kib(name, 20 << 10, L1), if name == "k40c" { 32 } else { 16 }, "{name}");
         }
-        // Only Kepler has an even division.
+        // Only Kepler has an option that splits the array evenly.
         assert_eq!([kib("gtx480", 0, Equal), kib("k40c", 0, Equal)], [16, 32]);
-        // 128 KiB, of which 8 hold no lines; shared memory takes up to 96.
+        // The array has 128 KiB. 8 KiB never hold lines, and shared memory takes up to 96 KiB.
         assert_eq!(
             [Default, L1, Percent(0), Percent(50), Percent(100), Shared].map(|one| kib("v100", 0, one)),
             [120, 120, 120, 56, 24, 24]
         );
         assert_eq!(kib("v100", 40 << 10, Percent(10)), 56);
-        // Maxwell and Pascal have L1 and shared memory apart.
+        // Maxwell and Pascal have separate L1 and shared memory.
         assert_eq!([Default, L1, Shared].map(|one| kib("p100", 0, one)), [24, 24, 24]);
     }
 
-    /// Blocks go to the SMs in turn, so blocks whose numbers differ by a row or a plane of a grid lie a fixed number of
-    /// SMs apart.
+    /// Blocks are assigned to SMs in turn. Blocks whose numbers differ by a row or a plane of a grid are therefore a
+    /// fixed number of SMs apart.
     #[test]
     fn the_distance_of_two_sms_does_not_decide_whether_they_share_a_partition() {
         for name in ["a100", "h100", "b200"] {
@@ -425,7 +424,7 @@ mod tests {
             let (sms, l2) = (model.run_device().unwrap().device.sms, model.hierarchy().unwrap().l2);
             let served = |sm: u32| l2.partition_of_sm(sm % sms);
             assert_eq!((0..sms).filter(|sm| served(*sm) == 1).count() as u32, sms / 2, "{name}: half of the SMs each");
-            // Neighbours differ more often, as one of each pair belongs to either partition.
+            // Adjacent SMs differ more often, because one SM of each pair belongs to each partition.
             for distance in 2..sms - 1 {
                 let same = (0..sms).filter(|sm| served(*sm) == served(sm + distance)).count();
                 let share = same as f64 / f64::from(sms);

@@ -1,21 +1,21 @@
-//! Dense numbers for lines.
+//! Assigns dense numbers to lines.
 //!
-//! Device addresses are spread over a 48-bit space; tables indexed by line need small numbers. The
-//! space is cut into regions, and a region gets the next free range of numbers at its first touch,
-//! so every table grows with the footprint and never with the address space.
+//! Device addresses are spread over a 48-bit space, but tables indexed by line need small numbers. The space is divided
+//! into regions. A region gets the next free range of numbers when it is first touched, so tables grow with the
+//! footprint and not with the address space.
 
 use crate::geometry::LINE_BYTES;
 use rustc_hash::FxHashMap;
 
 const REGION_BITS: u32 = 18;
-/// Lines of a region.
+/// Lines per region.
 const REGION_LINES: u64 = (1 << REGION_BITS) / LINE_BYTES;
 const REGION_LINE_BITS: u32 = REGION_LINES.trailing_zeros();
 const CACHED: usize = 4096;
 
-/// Numbers lines by first touch of their region.
+/// Numbers lines in the order in which their regions are first touched.
 pub struct DenseLines {
-    /// Direct-mapped memory of recent regions: region + 1 (0 is empty) and its index.
+    /// Direct-mapped cache of recent regions: region + 1 (0 is empty) and its index.
     recent: Box<[(u64, u32); CACHED]>,
     index_of: FxHashMap<u64, u32>,
     /// Region of each index.
@@ -29,11 +29,11 @@ impl Default for DenseLines {
 }
 
 impl DenseLines {
-    /// Most regions there can be: numbers of half lines have to fit 32 bits too.
+    /// Maximum number of regions: numbers of half lines must also fit into 32 bits.
     const MAX_REGIONS: usize = 1 << (31 - REGION_LINE_BITS);
 
-    /// Returns the number of line `line` (address / 128). `None` once more than 256 GiB of distinct memory
-    /// has been touched, which no GPU holds.
+    /// Returns the number of line `line` (address / 128); `None` if more than 256 GiB of distinct memory was touched,
+    /// which exceeds the memory of any GPU.
     #[inline(always)]
     pub fn number(&mut self, line: u64) -> Option<u32> {
         let region = line >> REGION_LINE_BITS;
@@ -58,19 +58,19 @@ impl DenseLines {
         Some(index)
     }
 
-    /// Returns the number of a line, where its region has been touched before.
+    /// Returns the number of a line if its region was touched before.
     pub fn known(&self, line: u64) -> Option<u32> {
         let index = self.index_of.get(&(line >> REGION_LINE_BITS))?;
         Some(index << REGION_LINE_BITS | (line % REGION_LINES) as u32)
     }
 
-    /// Returns the line that has a number given out before.
+    /// Returns the line with a number that was assigned before.
     #[inline]
     pub fn line(&self, number: u32) -> u64 {
         (self.regions[(number >> REGION_LINE_BITS) as usize] << REGION_LINE_BITS) | (u64::from(number) % REGION_LINES)
     }
 
-    /// One more than the highest number a table must be ready for.
+    /// Returns the table size that all assigned numbers need: the highest number plus one.
     pub fn bound(&self) -> usize {
         self.regions.len() << REGION_LINE_BITS
     }

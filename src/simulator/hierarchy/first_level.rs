@@ -1,7 +1,7 @@
-//! What happens at the SMs: coalescing and L1.
+//! Simulates coalescing and L1 in the SMs.
 //!
-//! SMs do not see each other, so any number of [`FirstLevel`]s can share them out. Each hands the
-//! requests that leave its SMs on, and one [`SecondLevel`](super::SecondLevel) serves them in the order of the trace.
+//! SMs are independent at this level, so they can be divided among any number of [`FirstLevel`]s. Each forwards the
+//! requests that leave its SMs. One [`SecondLevel`](super::SecondLevel) serves them in the order of the trace.
 
 use super::traffic::TrafficCells;
 use warpline_format::access::{Access, Space};
@@ -14,33 +14,33 @@ use super::l1::{Level1, Origin, RequestQueue, Route};
 use super::l2::Egress;
 use crate::geometry::Width;
 
-/// Where the lanes' stacks lie.
+/// Layout of the lanes' stacks in local memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalLayout {
-    /// First address of all stacks, a multiple of 128.
+    /// First address of all stacks; a multiple of 128.
     pub base: u64,
     /// Bytes of a lane's stack.
     pub bytes_per_lane: u64,
 }
 
 impl LocalLayout {
-    /// Returns the line with word 0 of a resident warp's stacks.
+    /// Returns the line that contains word 0 of the stacks of a resident warp.
     #[inline]
     pub fn first_line(&self, slot: u32) -> u64 {
         self.base / 128 + u64::from(slot) * self.bytes_per_lane.div_ceil(4).max(1)
     }
 }
 
-/// Coalescing and L1 of some or all SMs.
+/// Coalescing and L1 for some or all SMs.
 pub struct FirstLevel {
     config: HierarchyConfig,
     coalescer: Coalescer,
     lines: DenseLines,
     queue: RequestQueue,
     level: Level1,
-    /// SMs that it has room for.
+    /// Number of SMs for which memory is allocated.
     sms: u32,
-    /// Lines of each L1 cache in this launch.
+    /// Lines per L1 cache in this launch.
     capacity: u32,
     local: LocalLayout,
 }
@@ -61,7 +61,7 @@ impl FirstLevel {
         }
     }
 
-    /// Starts a launch: L1 is empty and has room for `capacity` lines.
+    /// Starts a launch with empty L1 caches of `capacity` lines.
     pub fn start(&mut self, capacity: u32, local: LocalLayout) {
         self.local = local;
         self.queue.clear();
@@ -74,9 +74,9 @@ impl FirstLevel {
         }
     }
 
-    /// Returns a request of a warp slot of an SM. Shared and constant memory do not come this way. `place` is the request's place
-    /// in the trace and rises (see [`Egress::place`]). The pieces are returned; they are served some time later, at the
-    /// latest by [`FirstLevel::finish`]. Then they are counted in `cells`, and what goes to L2 is appended to `out`.
+    /// Adds a request of a warp slot of an SM, and returns its pieces. Requests to shared and constant memory are not
+    /// simulated here. `place` is the request's position in the trace, in ascending order. The pieces are served later,
+    /// at the latest by [`FirstLevel::finish`]; serving counts them in `cells` and appends the requests to L2 to `out`.
     #[inline]
     #[expect(clippy::too_many_arguments, reason = "the request of another part of the analyzer, taken apart")]
     pub fn request(
@@ -111,19 +111,20 @@ impl FirstLevel {
             self.level.resize(self.sms);
         }
         let from = Origin { sm: sm as u16, cell, place, route, plain: self.level.plain(route) };
-        // What is left out once more lines were touched than can be numbered no GPU could hold.
+        // Pieces whose lines cannot be numbered are omitted. A launch reaches this limit only beyond the memory of any
+        // GPU.
         self.queue.push(from, pieces, |line| self.lines.number(line));
         pieces
     }
 
-    /// Serves all requests that still wait.
+    /// Serves all waiting requests.
     pub fn finish(&mut self, cells: &mut TrafficCells, out: &mut Egress) {
         self.level.serve_all(&mut self.queue, &self.lines, cells, out);
         self.queue.clear();
     }
 }
 
-/// The way an access takes at L1.
+/// Returns the route of an access through L1.
 #[inline]
 fn route(config: &L1Config, local: bool, op: Op, cache: CacheOp) -> Route {
     match (op, local) {

@@ -1,4 +1,4 @@
-//! Many requests at a time against the references one by one.
+//! Compares many requests at a time with the references.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn l1(replacement: Replacement, store: StorePolicy, atomics: Atomics) -> L1Confi
     }
 }
 
-/// Place in the trace, SM, and the request to L2: kind, sector, bytes and cell.
+/// Position in the trace, SM, and the request to L2: operation, sector, bytes and cell.
 type Served = (u32, u16, (L2Op, u64, u32, u32));
 
 proptest! {
@@ -65,14 +65,14 @@ proptest! {
         let (mut left, mut want) = (Egress::default(), Vec::new());
         for (place, (sm, which, cell, piece)) in (0..).zip(requests) {
             let sm = sm % sms;
-            // Mostly loads and stores; the others now and then, or never.
+            // Most requests are loads and stores; the others are rare or absent.
             let route = match which {
                 which if which < rare => [Route::LoadPast, Route::ReadOnly, Route::LocalStore, Route::Atomic][which as usize % 4],
                 which if which % 3 == 0 => Route::Store,
                 _ => Route::Load,
             };
             let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
-            // A line of local memory is one SM's, so that it identifies the writer.
+            // A line of local memory belongs to one SM, so it identifies the writer.
             let cell = if route == Route::LocalStore { (piece.line % 3) as u32 } else { cell };
             queue.push(Origin { sm: sm as u16, cell, place, route, plain: fast.plain(route) }, &[piece], |line| dense.number(line));
             let mut asked = SentToL2::new();
@@ -89,7 +89,7 @@ proptest! {
             flatten(&L2Access { op: request.op, number: 0, sectors: request.sectors, bytes }, request.line, request.cell, &mut asked);
             got.extend(asked.into_iter().map(|asked| (request.place, request.sm, asked)));
         }
-        // The requests of one piece may come in any order.
+        // The requests of one piece may be in any order.
         let sort = |list: &mut Vec<Served>| list.sort_by_key(|one| (one.0, one.2.1, one.2.2));
         prop_assert!(got.is_sorted_by_key(|one| one.0));
         sort(&mut got);
@@ -147,9 +147,9 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
-    /// Both levels together: a cell that only reads writes nothing to DRAM, and no other more than the lookup units
-    /// that it wrote to, although lines with what lanes keep in local memory leave L1 when other lines replace them. The
-    /// total does not exceed what is written when each request is charged with the writes that it causes.
+    /// Tests both levels together. A cell that only reads writes nothing to DRAM. Other cells write at most the lookup
+    /// units that they wrote to, although lines of local memory leave L1 when other lines replace them. The total does
+    /// not exceed the writes if each request is charged with the writes that it causes.
     #[test]
     fn writes_belong_to_the_data_written(ways in 1u32..6, policy in 0usize..3, allocate in any::<bool>(), sector_log in 0u32..3, grain_log in 0u32..2,
                                          rare in 0u32..40, requests in prop::collection::vec((0u32..1000, 0u32..2, piece()), 1..600)) {
@@ -173,7 +173,7 @@ proptest! {
         let mut left = Egress::new(&l2, Shares::new(1, 2, 1));
         let (mut written, mut total) = ([0u64; 6], L2Outcome::default());
         for (place, (which, number, piece)) in (0..).zip(requests) {
-            // Cells 0 and 1 load, 2 and 3 store to global memory, 4 and 5 to local memory.
+            // Cells 0 and 1 load, cells 2 and 3 store to global memory, and cells 4 and 5 store to local memory.
             let (route, cell) = match which {
                 which if which < rare => (Route::Store, 2 + number),
                 which if which % 3 == 0 => (Route::LocalStore, 4 + number),
@@ -187,7 +187,7 @@ proptest! {
             queue.push(Origin { sm: 0, cell, place, route, plain: fast.plain(route) }, &[piece], |line| dense.number(line));
             let mut asked = SentToL2::new();
             slow.serve(route, &piece, cell, &mut asked);
-            // Sectors of one line with the same kind of request are one request.
+            // Sectors of one line with the same operation form one request.
             let mut rest = &asked[..];
             while let Some(&(op, sector, ..)) = rest.first() {
                 let like = |one: &&(L2Op, u64, u32, u32)| (one.0, one.1 / 4) == (op, sector / 4);
@@ -220,8 +220,8 @@ proptest! {
     }
 }
 
-/// Two stores to a new line, half a sector each, in different sectors: the second finds the line, if not its sector,
-/// which no load could read. Where sectors count as stored, it finds nothing.
+/// Tests two stores to a new line. Each writes half of a different sector. The second one finds the line, although its
+/// sector is not valid. If sectors count as stored, it finds nothing.
 #[test]
 fn a_store_hits_where_the_line_is() {
     let stores = [Piece { line: 7, sectors: 1, bytes: 0xffff }, Piece { line: 7, sectors: 4, bytes: 0xffff << 64 }];

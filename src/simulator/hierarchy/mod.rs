@@ -1,7 +1,8 @@
 //! The memory hierarchy of a GPU: coalescing, L1, L2, DRAM.
 //!
-//! Everything here is a data structure with plain inputs: lanes, SM numbers, cells. Data flows one way: [`Coalescer`] →
-//! [`Level1`] → [`Egress`] → [`Level2`]. `docs/design/hierarchy.md` explains the rules and where they come from.
+//! All modules are data structures with plain inputs: lanes, SM numbers, cells. Data flows in one direction:
+//! [`Coalescer`] → [`Level1`] → [`Egress`] → [`Level2`]. `docs/design/hierarchy.md` explains the rules and their
+//! sources.
 
 mod array;
 mod coalesce;

@@ -1,4 +1,5 @@
-//! Pointer chases of one thread, simulated without a program: what `warpline validate` and tests compare with closed forms.
+//! Pointer chases of one thread, simulated without a program. `warpline validate` and tests compare them with closed
+//! forms.
 
 use warpline_format::access::{Item, Items, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
@@ -10,13 +11,13 @@ use crate::geometry::Width;
 pub struct Chase {
     first: FirstLevel,
     second: SecondLevel,
-    /// Traffic of the loads so far; replace it to count from here on.
+    /// Traffic of the loads so far. Replace it to restart the count.
     pub cells: TrafficCells,
     item: Vec<u8>,
     left: Egress,
 }
 
-/// Address of the array.
+/// Start address of the array.
 const BASE: u64 = 1 << 44;
 
 impl Chase {
@@ -43,18 +44,18 @@ impl Chase {
         self.left.clear();
     }
 
-    /// Traffic of the loads so far.
+    /// Returns the traffic of the loads so far.
     pub fn sum(&self) -> Traffic {
         self.cells.as_slice().first().copied().unwrap_or_default()
     }
 }
 
-/// Traffic of `m` loads that walk an array of `n` elements with stride `s`, round and round.
+/// Returns the traffic of `m` loads that repeatedly walk an array of `n` elements with stride `s`.
 pub fn walk(config: &HierarchyConfig, n: u64, s: u64, m: u64, cache: CacheOp) -> Traffic {
     walk_behind(config, n, s, 0, m, cache)
 }
 
-/// Traffic of `m` loads of the walk of [`walk`] after its first `before` loads.
+/// Returns the traffic of `m` loads of the walk of [`walk`] after its first `before` loads.
 pub fn walk_behind(config: &HierarchyConfig, n: u64, s: u64, before: u64, m: u64, cache: CacheOp) -> Traffic {
     let mut chase = Chase::new(config);
     let mut at = 0;
@@ -68,7 +69,8 @@ pub fn walk_behind(config: &HierarchyConfig, n: u64, s: u64, before: u64, m: u64
     chase.sum()
 }
 
-/// Traffic of the second half of `rounds` rounds of a random cycle through elements that are `stride` bytes apart.
+/// Returns the traffic of the second half of `rounds` rounds of a random cycle through elements that are `stride` bytes
+/// apart.
 pub fn random_walk(config: &HierarchyConfig, bytes: u64, stride: u64, rounds: u64) -> Traffic {
     let count = (bytes / stride).max(1);
     let mut order: Vec<u64> = (0..count).collect();

@@ -1,5 +1,5 @@
-//! The slow, obvious version of both levels: one lookup unit at a time, one flag per byte, sets as
-//! lists. Used by tests only.
+//! A slow, obvious reference for both levels: one lookup unit at a time, one flag per byte, sets as lists. Only tests
+//! use it.
 
 use super::array::Placement;
 use super::array::Replacement;
@@ -35,14 +35,14 @@ impl Line {
 enum Order {
     /// Ways from the oldest to the youngest.
     Lru(Vec<usize>),
-    /// A flag per inner node, from 1.
+    /// One flag per inner node, counted from 1.
     Plru(Vec<bool>),
 }
 
 struct Set {
     ways: Vec<Option<Line>>,
     order: Order,
-    /// Empty ways, the next one last; `None` where they have no preference.
+    /// Empty ways, the next one last; `None` if empty ways are not preferred.
     free: Option<Vec<usize>>,
 }
 
@@ -98,7 +98,7 @@ impl Array {
         }
     }
 
-    /// Returns the line, used; allocated where it was not. Also what left.
+    /// Returns the line, which is marked as used and allocated if it was absent, and the evicted line.
     fn lookup_or_allocate(&mut self, line: u64) -> (&mut Line, Option<Line>) {
         let set = self.placement.set(line) as usize;
         let bytes = self.line_bytes;
@@ -154,10 +154,10 @@ pub(super) struct SlowL1 {
     array: Array,
 }
 
-/// Requests to L2, sector by sector, with the bytes of stores, and the cell that it is counted in.
+/// Requests to L2, sector by sector, each with the bytes of stores and the cell that counts it.
 pub(super) type SentToL2 = Vec<(L2Op, u64, u32, u32)>;
 
-/// A request to L2 in the form of [`SentToL2`].
+/// Appends a request to L2 in the form of [`SentToL2`].
 pub(super) fn flatten(request: &L2Access, line: u64, cell: u32, out: &mut SentToL2) {
     for sector in 0..4u64 {
         if request.sectors >> sector & 1 == 1 {
@@ -188,9 +188,9 @@ impl SlowL1 {
         let (line_bytes, unit) = (self.config.line_bytes, self.config.sector_bytes);
         let mut outcome = L1Outcome::default();
         let mut stores = Vec::new();
-        // The line of the unit before, and whether it was there before the piece came.
+        // The line of the previous unit, and whether it was present before the piece arrived.
         let mut there = (None, false);
-        // Bytes of the 128-byte line, unit by unit.
+        // The bytes of the 128-byte line are processed unit by unit.
         for from in (0..128).step_by(unit as usize) {
             let bytes: Vec<bool> = (from..from + unit).map(|byte| piece.bytes >> byte & 1 == 1).collect();
             if !bytes.contains(&true) {
@@ -324,7 +324,7 @@ impl SlowL2 {
                 let known = sector.iter().filter(|known| **known).count();
                 outcome.dram_reads += u32::from(known != 0 && known != 32);
             }
-            // Sectors of the line that the unit's touched ones are.
+            // Touched sectors of the unit, numbered within the line.
             let sectors: Vec<usize> = touched.iter().map(|sector| at / 32 + sector - from as usize / 32).collect();
             if request.op != L2Op::Store {
                 if sectors.iter().all(|sector| entry.readable(*sector as u32 * 32, 32)) {
@@ -461,7 +461,7 @@ mod tests {
                 let (mut got, mut want) = (SentToL2::new(), SentToL2::new());
                 let outcome = fast.serve(sm as u32, route, &piece, number, |request| flatten(&request, dense.line(request.number), 0, &mut got));
                 prop_assert_eq!(outcome, slow.serve(route, &piece, 0, &mut want), "{:?} {:?}", route, piece);
-                // Parts of one piece are independent lines; only the requests matter.
+                // The parts of one piece are independent lines, so the order of their requests does not matter.
                 got.sort_unstable_by_key(|request| (request.1, request.2));
                 want.sort_unstable_by_key(|request| (request.1, request.2));
                 prop_assert_eq!(got, want, "{:?} {:?}", route, piece);

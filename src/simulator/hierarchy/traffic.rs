@@ -1,17 +1,17 @@
-//! Sums of what requests cost at every level.
+//! Traffic of requests at every level.
 
 use super::coalesce::StageCounts;
 
 /// Lookups of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelCounts {
-    /// All.
+    /// All lookups.
     pub lookups: u64,
-    /// Hits among these.
+    /// Hits among all lookups.
     pub hits: u64,
     /// Lookups of loads.
     pub load_lookups: u64,
-    /// Hits among these.
+    /// Hits among the lookups of loads.
     pub load_hits: u64,
 }
 
@@ -35,22 +35,22 @@ impl LevelCounts {
     }
 }
 
-/// What requests cost at every level.
+/// Traffic of requests at every level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// L1.
+    /// Lookups of L1.
     pub l1: LevelCounts,
-    /// L2.
+    /// Lookups of L2.
     pub l2: LevelCounts,
-    /// L2 store lookups that allocated; hardware counts them as hits.
+    /// L2 store lookups that allocated a line or sector; hardware counts them as hits.
     pub l2_allocated: u64,
-    /// L2 lookups passed on to the far partition.
+    /// L2 lookups that were forwarded to the far partition.
     pub l2_far: u64,
     /// Sectors read from DRAM.
     pub dram_reads: u64,
-    /// Sectors written to DRAM, now or later.
+    /// Sectors that are or will be written to DRAM.
     pub dram_writes: u64,
-    /// Passes through the stages of L1, where the model has them.
+    /// Passes through the stages of L1, if the model has them.
     pub stages: StageCounts,
 }
 
@@ -72,7 +72,7 @@ impl Traffic {
 pub struct TrafficCells(Vec<Traffic>);
 
 impl TrafficCells {
-    /// Returns the sum of a cell, made when it is new.
+    /// Returns the sum of a cell, which is created if it is new.
     #[inline]
     pub fn cell(&mut self, cell: u32) -> &mut Traffic {
         if self.0.len() <= cell as usize {
@@ -81,7 +81,7 @@ impl TrafficCells {
         &mut self.0[cell as usize]
     }
 
-    /// All sums, by cell.
+    /// Returns all sums, indexed by cell.
     pub fn as_slice(&self) -> &[Traffic] {
         &self.0
     }
@@ -89,7 +89,7 @@ impl TrafficCells {
 
 /// Maps a request that left an SM to the sum that counts it.
 pub trait SumOf {
-    /// Returns the sum of cell `cell` of what `part` handed on.
+    /// Returns the sum of cell `cell` of worker part `part`.
     fn sum(&mut self, part: usize, cell: u32) -> &mut Traffic;
 }
 

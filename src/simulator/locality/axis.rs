@@ -1,24 +1,25 @@
 //! The time axis of exact reuse distances.
 //!
-//! Every use takes the next position. A position is *live* while it is the last use of its element,
-//! so the number of live positions after an element's last use is the number of distinct elements
-//! used since: its reuse distance (Bennett and Kruskal). Positions are bits; how many live ones lie before each word of
-//! a block, each block of 512, 32 of those and 32 of those again is kept. So a query reads one number of each level,
-//! and an update takes something off all numbers after it, a few vectors of them: neither has loops of unknown length.
+//! Every use takes the next position on the axis. A position is *live* while it is the last use of its element. The
+//! number of live positions after an element's last use is the number of distinct elements used since then, which is
+//! its reuse distance (Bennett and Kruskal). Positions are bits. For each word of a block, each block of 512 positions,
+//! each 32 blocks and each 32 · 32 blocks, the axis stores the number of live positions before it. A query reads one
+//! number per level. An update decrements all later numbers of each level with a few vector operations. Neither has
+//! loops of unknown length.
 
 use crate::simd::processor;
 
 const BLOCK_WORDS: usize = 8;
 const FAN: usize = 32;
-/// Numbers of the highest level that are handled together.
+/// Number of top-level counts that are updated together.
 const TOPS: usize = 16;
-/// Positions of a block.
+/// Positions per block.
 const BLOCK: usize = 64 * BLOCK_WORDS;
-/// Positions of the smallest axis.
+/// Number of positions of the smallest axis.
 const SMALLEST: usize = BLOCK;
-/// Bits of the numbers in [`Axis::before_word`]: they are at most 448.
+/// Bits per count in [`Axis::before_word`]; counts are at most 448.
 const FIELD: usize = 9;
-/// One in each of seven fields.
+/// The value 1 in each of seven fields.
 const ONES: u64 = {
     let (mut ones, mut field) = (0, 0);
     while field < BLOCK_WORDS - 1 {
@@ -28,17 +29,18 @@ const ONES: u64 = {
     ones
 };
 
-/// Live positions in order of time.
+/// Live positions in time order.
 #[derive(Clone, Debug)]
 pub struct Axis {
     words: Vec<u64>,
-    /// Per block: live positions of the block before its words, without the first word, in fields of a number.
+    /// Per block: the number of live positions before each of its words, packed into bit fields without the first word.
     before_word: Vec<u64>,
-    /// Live positions of 32 blocks before each of them. Here and above, what lies after the end has no meaning.
+    /// Number of live positions before each block within its group of 32 blocks. Entries beyond the end have no
+    /// meaning, here and in higher levels.
     before_block: Vec<[u16; FAN]>,
-    /// Live positions of 32 times 32 blocks before each 32.
+    /// Number of live positions before each group of 32 blocks, within 32 groups.
     before_group: Vec<[u32; FAN]>,
-    /// Live positions before each 32 times 32 blocks.
+    /// Number of live positions before each 32 · 32 blocks.
     before_top: Vec<[u32; TOPS]>,
     end: u32,
     live: u32,
@@ -61,7 +63,7 @@ impl Default for Axis {
 }
 
 impl Axis {
-    /// Most positions: times have to leave one bit of 32 to their users.
+    /// Maximum number of positions. Users of times need one of the 32 bits for themselves.
     pub const MOST: usize = 1 << 31;
 
     fn resize(&mut self, positions: usize) {
@@ -73,7 +75,7 @@ impl Axis {
         self.before_top.resize(blocks.div_ceil(FAN * FAN * TOPS), [0; TOPS]);
     }
 
-    /// Live positions in all.
+    /// Returns the total number of live positions.
     pub fn live(&self) -> u32 {
         self.live
     }
@@ -84,8 +86,8 @@ impl Axis {
         self.end as usize + count as usize <= self.words.len() * 64
     }
 
-    /// Makes the axis longer where that is the right thing to do; `false` where the owner should
-    /// call [`Axis::compact`] instead because most positions are dead.
+    /// Extends the axis if most positions are live. Returns `false` if the owner should call [`Axis::compact`] instead
+    /// because most positions are dead.
     pub fn grow(&mut self) -> bool {
         let positions = self.words.len() * 64;
         if positions >= Self::MOST || (positions > SMALLEST && (self.live as usize) * 4 < positions) {
@@ -95,7 +97,7 @@ impl Axis {
         true
     }
 
-    /// Adds `count` live positions, at most 128; the first is returned. There must be room.
+    /// Adds `count` live positions (at most 128) and returns the first. There must be room.
     #[inline(always)]
     pub fn push(&mut self, count: u32) -> u32 {
         let first = self.end;
@@ -117,7 +119,7 @@ impl Axis {
         first
     }
 
-    /// Ends the life of `count` positions from `first` on, all of them live.
+    /// Marks `count` live positions from `first` on as dead.
     #[inline(always)]
     pub fn clear(&mut self, first: u32, count: u32) {
         let mut at = first as usize;
@@ -133,7 +135,7 @@ impl Axis {
         }
     }
 
-    /// Ends the life of a position, which is live; returns how many live ones lie after it.
+    /// Marks a live position as dead; returns the number of live positions after it.
     #[inline(always)]
     pub fn take(&mut self, position: u32) -> u32 {
         let after = self.live - self.before(position) - 1;
@@ -144,7 +146,7 @@ impl Axis {
         after
     }
 
-    /// A block is used for the first time: all that is live lies before it.
+    /// Starts a new block: all live positions precede it.
     #[inline(never)]
     fn begin_block(&mut self, block: usize) {
         let (group, top) = (block / FAN, block / FAN / FAN);
@@ -159,7 +161,7 @@ impl Axis {
         self.before_word[block] = 0;
     }
 
-    /// `count` positions of a word are live no more.
+    /// Subtracts `count` dead positions of a word from all counts.
     #[inline(always)]
     fn take_off(&mut self, word: usize, count: u32) {
         self.live -= count;
@@ -195,14 +197,14 @@ impl Axis {
         }
     }
 
-    /// Live positions before one that was pushed.
+    /// Returns the number of live positions before an existing position.
     #[inline(always)]
     fn before(&self, position: u32) -> u32 {
         let word = position as usize / 64;
         let block = word / BLOCK_WORDS;
         let group = block / FAN;
         let within = word % BLOCK_WORDS;
-        // There is no field for the first word.
+        // The first word has no field, because its count is 0.
         let field = self.before_word[block] >> (FIELD * within.saturating_sub(1)) & ((1 << FIELD) - 1);
         let field = if within == 0 { 0 } else { field as u32 };
         let bits = self.words[word] & !(u64::MAX << (position % 64));
@@ -214,13 +216,13 @@ impl Axis {
             + bits.count_ones()
     }
 
-    /// Live positions from `from` on.
+    /// Returns the number of live positions from `from` on.
     #[inline(always)]
     pub fn after(&self, from: u32) -> u32 {
         if from >= self.end { 0 } else { self.live - self.before(from) }
     }
 
-    /// Where positions will be after [`Axis::compact`].
+    /// Returns the positions that live positions will have after [`Axis::compact`].
     pub fn ranks(&self) -> Ranks<'_> {
         let mut sum = 0;
         let before = self.words.iter().map(|word| {
@@ -231,8 +233,8 @@ impl Axis {
         Ranks { before: before.collect(), words: &self.words }
     }
 
-    /// Removes dead positions: live ones become 0, 1, 2, … in order. The owner has replaced its times
-    /// by their ranks before.
+    /// Removes dead positions: live positions become 0, 1, 2, … in order. The owner must replace its times by their
+    /// ranks first.
     pub fn compact(&mut self) {
         let live = self.live;
         self.words.fill(0);
@@ -246,7 +248,7 @@ impl Axis {
         }
     }
 
-    /// Back to empty; memory beyond a small axis is given back.
+    /// Empties the axis; frees memory that a small axis does not need.
     pub fn reset(&mut self) {
         let keep = (self.words.len() * 64).min(1 << 16);
         let used = (self.end as usize).div_ceil(64).min(keep / 64);
@@ -256,7 +258,7 @@ impl Axis {
         self.live = 0;
     }
 
-    /// Prefetches the memory that a query from `position` and its clearing will need.
+    /// Prefetches the memory that a query for `position` and its removal need.
     #[inline]
     pub fn prefetch(&self, position: u32) {
         processor::read(&self.words, position as usize / 64);
@@ -265,21 +267,21 @@ impl Axis {
     }
 }
 
-/// One in each field of words after one of a block.
+/// Returns the value 1 in each field of the words after a word of a block.
 #[inline(always)]
 fn behind(word: usize) -> u64 {
-    // Behind the last word there is none; the bit that this leaves is in no field.
+    // After the last word there is no field; the shifted bit lies outside all fields.
     ONES << (FIELD * word)
 }
 
-/// Ranks of positions: the number of live ones before each.
+/// Ranks of positions: the number of live positions before each.
 pub struct Ranks<'a> {
     before: Vec<u32>,
     words: &'a [u64],
 }
 
 impl Ranks<'_> {
-    /// Returns the rank of one.
+    /// Returns the rank of a position.
     #[inline(always)]
     pub fn rank(&self, position: u32) -> u32 {
         let word = position as usize / 64;

@@ -1,23 +1,23 @@
-//! Where reuse figures go.
+//! Counters of reuse.
 
 use super::histogram::ReuseHistogram;
 
 /// Reuse figures of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReuseCounters {
-    /// Elements: address and width of the access.
+    /// Distances of elements, identified by address and width of the access.
     pub element: ReuseHistogram,
-    /// 32-byte sectors.
+    /// Distances of 32-byte sectors.
     pub sector: ReuseHistogram,
-    /// 128-byte lines.
+    /// Distances of 128-byte lines.
     pub line: ReuseHistogram,
-    /// Uses of elements that their scope uses just this once before they are stored to or the scope
-    /// ends. May go below zero on the way, hence the wrapping sums.
+    /// Uses of elements that are used only once in their scope before they are stored to or the scope ends. The
+    /// intermediate value may be negative; sums therefore wrap.
     pub streaming: u64,
 }
 
 impl ReuseCounters {
-    /// Adds another one.
+    /// Adds other figures.
     pub fn add(&mut self, other: &ReuseCounters) {
         self.element.add(&other.element);
         self.sector.add(&other.sector);
@@ -26,7 +26,7 @@ impl ReuseCounters {
     }
 }
 
-/// Where figures go: one entry per cell.
+/// Reuse figures, one entry per cell.
 pub type ReuseCells = Vec<ReuseCounters>;
 
 #[inline]

@@ -1,24 +1,24 @@
 //! Approximate reuse distances from reuse times: average eviction time.
 //!
-//! Of each use only the *gap* is taken, the number of uses since the last one of the same element; there is no order to
-//! keep. When the scope ends, gaps become distances. Of the *g* uses in a gap, one is the first of its element there if
-//! its own gap reaches back beyond the start; if the mix of uses does not change over time, the number of those is D(g)
-//! = Σ P(b ≥ s) for s = 0 to g − 1, where b is the gap of any use of the scope, infinite for a first one (the depth to
-//! which a line falls in an LRU stack, equation 2 of Hu and others, "Kinetic modeling of data eviction in cache",
-//! USENIX ATC 2016). That sum is the mean of min(b + 1, g) over all uses.
+//! For each use, the clock records only the *gap*: the number of uses since the last use of the same element. No order
+//! is stored. When the scope ends, gaps are converted to distances. A use in a gap of *g* uses is the first use of its
+//! element in that gap if its own gap extends beyond the start. If the mix of uses does not change over time, the
+//! number of such uses is D(g) = Σ P(b ≥ s) for s = 0 to g − 1, where b is the gap of any use of the scope, infinite
+//! for a first use. D(g) is the depth to which a line sinks in an LRU stack (equation 2 of Hu and others, "Kinetic
+//! modeling of data eviction in cache", USENIX ATC 2016). The sum equals the mean of min(b + 1, g) over all uses.
 
 use super::cells::{ReuseCells, counters};
 use super::histogram::Limits;
 use super::timeline::{HistogramSelector, Notes, Timeline};
 
-/// Counts uses.
+/// Counts uses as time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
     now: u32,
 }
 
 impl Clock {
-    /// Times end here, because one bit of 32 is their users'; ages above half of that are clamped to it.
+    /// Largest time, because users need one of the 32 bits. Ages above half of it are clamped.
     const MOST: u32 = 1 << 31;
     const HALF: u32 = Self::MOST / 2;
 }
@@ -69,8 +69,7 @@ impl Timeline for Clock {
     }
 }
 
-/// Gaps from 4 on fall into this many bins per power of two. A bin has the mean of its gaps, so that equal ones stay
-/// exact.
+/// Number of bins per power of two for gaps of 4 or more. A bin stores the mean of its gaps, so equal gaps stay exact.
 const FINE: u32 = 4;
 const BINS: usize = bin(u32::MAX) + 1;
 
@@ -96,21 +95,21 @@ impl Bin {
     }
 }
 
-/// Loads of a cell.
+/// Gaps of the loads of one cell.
 #[derive(Clone, Debug, Default)]
 struct OfCell {
     bins: Vec<Bin>,
-    /// All of them, followed or not.
+    /// Number of all uses, sampled or not.
     uses: u64,
-    /// First ones that were followed, by their weight.
+    /// First uses that were sampled, multiplied by their weight.
     cold: u64,
 }
 
 impl OfCell {
-    /// Scales the sample to the true number of uses. What differs by no more than chance takes with first uses (their
-    /// number is one per line) is theirs. The rest comes from lines that are used often, of which the sample has too
-    /// few or too many, and those have short distances: it belongs to the shortest (SHARDS-adj: Waldspurger and others,
-    /// FAST 2015). Returns the number of first uses.
+    /// Scales the sample to the true number of uses, and returns the number of first uses. A difference within the
+    /// random error is attributed to first uses, of which each line has one. A larger difference comes from frequently
+    /// used lines that the sample contains too rarely or too often. These have short distances, so the difference is
+    /// added to the shortest distance (SHARDS-adj: Waldspurger and others, FAST 2015).
     fn adjust(&mut self, weight: u32) -> u64 {
         let followed = self.bins.iter().map(|bin| bin.count).sum::<u64>() + self.cold;
         let chance = (self.cold as f64 * f64::from(weight)).sqrt() as u64;
@@ -136,7 +135,7 @@ impl OfCell {
         if self.cold > 0 {
             return self.uses;
         }
-        // No line was sampled, so there are hardly more lines than one sampled line represents.
+        // If no line was sampled, there are hardly more lines than one sampled line represents.
         let first = missing.min(weight.into());
         at(&mut self.bins, 0).count += missing - first;
         first
@@ -203,7 +202,7 @@ impl Notes for Gaps {
             let cold = loads.cold;
             let first = if weight == 1 { cold } else { loads.adjust(weight) };
             let histogram = which(counters(cells, cell));
-            // The followed ones have been counted.
+            // The sampled first uses are already counted.
             histogram.infinite = (histogram.infinite + first).saturating_sub(cold);
             for bin in loads.bins.iter().filter(|bin| bin.count > 0) {
                 histogram.count(fall.distance(bin.sum / bin.count), bin.count, self.limits);
@@ -226,10 +225,10 @@ impl Gaps {
     }
 }
 
-/// The mean of min(b + 1, g) over all uses.
+/// Computes the mean of min(b + 1, g) over all uses.
 struct Fall<'a> {
     bins: &'a [Bin],
-    /// Uses in the bins before each, and the sum of b + 1 over them.
+    /// Number of uses in the bins before each bin, and the sum of b + 1 over them.
     before: Vec<(u64, u64)>,
     total: u64,
 }
@@ -246,12 +245,12 @@ impl<'a> Fall<'a> {
         Fall { bins, before, total: sum.0 + cold }
     }
 
-    /// D(g), rounded. `g` is a gap that occurred.
+    /// Returns D(g), rounded. `g` is a gap that occurred.
     fn distance(&self, gap: u64) -> u32 {
         let index = bin(gap as u32);
-        // Uses that were not followed may have been given a gap that none had.
+        // Uses that were not sampled may have been assigned a gap that did not occur.
         let (Some(&(uses, below)), Some(own)) = (self.before.get(index), self.bins.get(index)) else { return 0 };
-        // The bin's gaps are assumed to equal their mean.
+        // All gaps of the bin are assumed to equal their mean.
         let own_sum = (own.sum + own.count).min(gap * own.count);
         let sum = below as f64 + own_sum as f64 + gap as f64 * (self.total - uses - own.count) as f64;
         (sum / self.total as f64).round() as u32
@@ -275,7 +274,7 @@ mod tests {
         assert_eq!((bin(3), bin(4), bin(7), bin(8), bin(9), bin(10)), (3, 4, 7, 8, 8, 9));
     }
 
-    /// D(g) by its definition.
+    /// Computes D(g) by its definition.
     fn slow(gaps: &[u32], cold: u64, gap: u32) -> f64 {
         let reach = |s: u32| gaps.iter().filter(|&&b| b >= s).count() as u64 + cold;
         (0..gap).map(reach).sum::<u64>() as f64 / (gaps.len() as u64 + cold) as f64
@@ -283,7 +282,7 @@ mod tests {
 
     #[test]
     fn gaps_become_the_depth_that_they_fall_to() {
-        // Each in a bin of its own, so nothing is rounded but the result.
+        // Each gap has its own bin, so only the result is rounded.
         let gaps = [0, 1, 2, 3, 3, 5, 10, 40, 40, 40, 300];
         let mut notes = Gaps::default();
         let mut cells = ReuseCells::new();
@@ -299,7 +298,7 @@ mod tests {
         }
         notes.finish(1, |counters: &mut ReuseCounters| &mut counters.element, &mut cells);
         assert_eq!(cells[0].element.finite(), gaps.len() as u64);
-        // The next scope starts with nothing.
+        // The next scope starts empty.
         notes.again(0, 1, true, 0, |counters| &mut counters.element, &mut cells);
         assert_eq!((notes.all[0].count, notes.cold), (1, 0));
     }

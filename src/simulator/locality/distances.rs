@@ -1,15 +1,15 @@
-//! Exact reuse distances of a stream of dense numbers: a direct table of last uses and the axis.
+//! Computes exact reuse distances of a stream of dense numbers, with a direct table of last uses and the axis.
 
 use super::axis::Axis;
 use crate::simd::processor;
 
-/// Not used so far.
+/// Marks a number that was not used so far.
 const NEVER: u32 = u32::MAX;
-/// How far ahead the table and the axis are prefetched.
+/// Number of uses by which the table and the axis are prefetched ahead.
 const TABLE_AHEAD: usize = 96;
 const AXIS_AHEAD: usize = 16;
 
-/// Distances of one stream. Numbers should be dense: the table is as long as the largest.
+/// Distances of one stream. Numbers should be dense, because the table is as long as the largest number.
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     last: Vec<u32>,
@@ -17,16 +17,16 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// The distance of the next use of `id`: the number of distinct others used since its last use,
-    /// `None` where there was none.
+    /// Returns the distance of the next use of `id`: the number of distinct other numbers used since its last use;
+    /// `None` for a first use.
     #[inline]
     pub fn use_once(&mut self, id: u32) -> Option<u32> {
         self.prepare(id);
         self.step(id)
     }
 
-    /// Distances of many uses, handed to `f` in order. The stream is known ahead, so its memory is
-    /// prefetched.
+    /// Computes the distances of many uses and passes them to `f` in order. Because the stream is known in advance, its
+    /// memory is prefetched.
     pub fn use_all(&mut self, ids: &[u32], f: impl FnMut(u32, Option<u32>)) {
         if let Some(&most) = ids.iter().max() {
             self.prepare(most);
@@ -54,7 +54,7 @@ impl Distances {
         distance
     }
 
-    /// Ends the life of `id`: its next use has no distance.
+    /// Ends the lifetime of `id`: its next use has no distance.
     pub fn forget(&mut self, id: u32) {
         if let Some(before) = self.last.get_mut(id as usize).filter(|before| **before != NEVER) {
             self.axis.clear(*before, 1);
@@ -62,7 +62,7 @@ impl Distances {
         }
     }
 
-    /// Distinct numbers that are alive.
+    /// Returns the number of distinct live numbers.
     pub fn live(&self) -> u32 {
         self.axis.live()
     }

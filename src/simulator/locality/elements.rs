@@ -1,34 +1,34 @@
-//! Last uses of the elements of one line.
+//! Records the last uses of the elements of lines.
 //!
-//! An element is an address and a width. Elements of the common widths lie in groups: all elements
-//! of one width in one 128-byte line. Elements that were last used one after another, as coalesced
-//! requests do, form *runs*: their times follow one another, so one time stands for all, and a run or a
-//! part of it is used, counted and restarted with one step. A group has a few runs; when that does not
-//! do it gets a time per element (*apart*), until its line is used in order again.
+//! An element is an address and a width. For common widths, all elements of one width in one 128-byte line form a
+//! *group*. Elements that were last used consecutively, as coalesced requests do, form a *run*. Their times are
+//! consecutive, so one time represents all of them, and a run or a part of it is used, counted and restarted in one
+//! step. A group has a few runs. If that is not sufficient, each element gets its own time (*apart*) until the line is
+//! used in order again.
 
 use super::timeline::Timeline;
 
-/// No time, no index.
+/// Marks the absence of a time or an index.
 pub(super) const NONE: u32 = u32::MAX;
-/// In a time: the element was used more than once since its life began.
+/// Flag in a time: the element was used more than once in its lifetime.
 const REUSED: u32 = 1 << 31;
 
-/// Widths 1, 2, 4, 8, 16.
+/// Number of width classes: 1, 2, 4, 8 and 16 bytes.
 pub(super) const CLASSES: usize = 5;
 
-/// Returns the class of a width that groups are kept for.
+/// Returns the class of a width for which groups exist.
 #[inline]
 pub(super) fn class_of(address: u64, bytes: u32) -> Option<usize> {
     let class = bytes.trailing_zeros() as usize;
     (bytes.is_power_of_two() && class < CLASSES && address.is_multiple_of(u64::from(bytes))).then_some(class)
 }
 
-/// Last use of an element.
+/// The last use of an element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
     /// Position and flag, or [`NONE`].
     time: u32,
-    /// Where the life's first use was counted.
+    /// Cell that counted the first use of the lifetime.
     cell: u32,
 }
 
@@ -39,7 +39,7 @@ impl Use {
         self.time != NONE
     }
 
-    /// Where its life began, if it was loaded then and not used again since.
+    /// Returns the cell of the first use if that was a load and the element was not used again.
     pub(super) fn once(self) -> Option<u32> {
         (self.time != NONE && self.time & REUSED == 0).then_some(self.cell)
     }
@@ -54,27 +54,27 @@ impl Use {
     }
 }
 
-/// What a use found.
+/// The result of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseKind {
-    /// Its life begins.
+    /// The first use of a lifetime.
     New,
-    /// Used before at this distance.
+    /// A use that follows an earlier use at this distance.
     Again {
-        /// Distinct elements since.
+        /// Number of distinct elements used in between.
         distance: u32,
-        /// Where the life began, when this is its first reuse.
+        /// Cell of the lifetime's first use, if this is its first reuse.
         first: Option<u32>,
     },
 }
 
-/// Most runs of a group.
+/// Maximum number of runs per group.
 const RUNS: usize = 4;
 
-/// Elements whose last uses followed one another.
+/// Elements whose last uses were consecutive.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// Time and cell of the first element; the others' times follow, and their cell and flag are the same.
+    /// Time and cell of the first element. The other elements have consecutive times, and the same cell and flag.
     first: Use,
     start: u8,
     length: u8,
@@ -87,7 +87,7 @@ impl Run {
         u32::from(self.start) + u32::from(self.length)
     }
 
-    /// Returns the part of it from element `low` to before `high`, which may be empty.
+    /// Returns the part of the run from element `low` up to but excluding `high`, which may be empty.
     fn part(self, low: u32, high: u32) -> Run {
         let low = low.max(self.start.into());
         let high = high.min(self.end());
@@ -98,7 +98,7 @@ impl Run {
         Run { first: Use { time, ..self.first }, start: low as u8, length: (high - low) as u8 }
     }
 
-    /// Returns whether `next` continues it in place and time.
+    /// Returns whether `next` continues the run in position and time.
     fn continues(self, next: Run) -> bool {
         self.end() == u32::from(next.start)
             && self.first.time.wrapping_add(self.length.into()) == next.first.time
@@ -106,7 +106,7 @@ impl Run {
     }
 }
 
-/// Runs in order of place, as a group's next state is made of.
+/// Runs in order of position, from which a group's next state is built.
 struct Runs {
     all: [Run; 3 * RUNS + 2],
     count: usize,
@@ -138,13 +138,13 @@ impl Runs {
 
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// In order of place; those after `count` are stale.
+    /// Runs in order of position. Entries from `count` on are invalid.
     runs: [Run; RUNS],
     count: u8,
     class: u8,
-    /// The elements are apart now.
+    /// The elements currently have separate times.
     split: bool,
-    /// Index of the elements' own uses, when they were ever apart.
+    /// Index of the elements' separate times, if they were ever needed.
     apart: u32,
 }
 
@@ -154,20 +154,20 @@ impl Group {
     }
 }
 
-/// Groups of all lines of a scope, and uses of elements that fit no group.
+/// Groups of all lines of a scope, and uses of elements that do not belong to a group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     groups: Vec<Group>,
     uses: Vec<Use>,
 }
 
-/// Elements of a class in a line.
+/// Returns the number of elements of a class per line.
 #[inline]
 pub(super) fn elements_in_line(class: usize) -> u32 {
     128 >> class
 }
 
-/// Uses one element: the axis must have room for one.
+/// Uses one element. The axis must have room for one position.
 #[inline]
 pub(super) fn step(element: &mut Use, axis: &mut impl Timeline, cell: u32, load: bool) -> UseKind {
     if element.time == NONE {
@@ -182,7 +182,7 @@ pub(super) fn step(element: &mut Use, axis: &mut impl Timeline, cell: u32, load:
     UseKind::Again { distance, first }
 }
 
-/// Ends a life.
+/// Ends the lifetime of an element.
 #[inline]
 pub(super) fn end(element: &mut Use, axis: &mut impl Timeline) {
     if element.time != NONE {
@@ -191,7 +191,7 @@ pub(super) fn end(element: &mut Use, axis: &mut impl Timeline) {
     }
 }
 
-/// Marks a life as used more than once; returns where it began if it was not marked.
+/// Marks an element as used more than once. Returns the cell of its first use if it was not marked.
 #[inline]
 pub(super) fn mark_reused(element: &mut Use) -> Option<u32> {
     let first = element.once();
@@ -201,7 +201,7 @@ pub(super) fn mark_reused(element: &mut Use) -> Option<u32> {
     first
 }
 
-/// Gives a time its new number.
+/// Replaces a time by its new number.
 pub(super) fn rerank(element: &mut Use, renumber: &impl Fn(u32) -> u32) {
     if element.time != NONE {
         element.time = renumber(element.position()) | element.time & REUSED;
@@ -214,7 +214,7 @@ impl Groups {
         self.groups.len() as u32 - 1
     }
 
-    /// The elements' own uses; takes the runs apart.
+    /// Returns the elements' separate times, and splits the group's runs for that.
     fn elements(&mut self, group: u32) -> &mut [Use] {
         let group = &mut self.groups[group as usize];
         let count = elements_in_line(group.class.into()) as usize;
@@ -231,7 +231,7 @@ impl Groups {
         elements
     }
 
-    /// One element's use, for [`step`], [`end`] and [`mark_reused`].
+    /// Returns the use of one element, for [`step`], [`end`] and [`mark_reused`].
     #[inline]
     pub(super) fn element(&mut self, group: u32, index: u32) -> &mut Use {
         let known = &self.groups[group as usize];
@@ -241,8 +241,8 @@ impl Groups {
         &mut self.elements(group)[index as usize]
     }
 
-    /// Uses the elements from `low` to before `high` in order, and calls `found` with each result and the number of
-    /// elements that have it. The axis must have room for them.
+    /// Uses the elements from `low` up to but excluding `high` in order. Calls `found` with each result and the number
+    /// of elements that have it. The axis must have room for them.
     #[inline(always)]
     pub(super) fn use_range(
         &mut self,
@@ -282,7 +282,7 @@ impl Groups {
         self.use_parts(group, [low, high], axis, cell, load, found);
     }
 
-    /// [`use_range`](Self::use_range) where the elements are parts of runs, or several runs.
+    /// Performs [`use_range`](Self::use_range) if the elements are parts of runs or belong to several runs.
     #[inline]
     fn use_parts(
         &mut self,
@@ -310,7 +310,7 @@ impl Groups {
                 found(UseKind::New, gap);
             }
             let (length, before) = (u32::from(part.length), part.first.position());
-            // Every element saw the others of the part and whatever came after them.
+            // Between its two uses, every element saw the other elements of the part and all later uses.
             let distance = length - 1 + axis.after(before + length);
             axis.clear(before, length);
             let first = (part.first.time & REUSED == 0).then_some(part.first.cell);
@@ -329,7 +329,7 @@ impl Groups {
         self.set(group, &next);
     }
 
-    /// Gives a group its runs, or its elements their times where these are too many.
+    /// Sets the runs of a group, or the separate times of its elements if there are too many runs.
     #[inline]
     fn set(&mut self, group: u32, next: &Runs) {
         let known = &mut self.groups[group as usize];
@@ -342,7 +342,7 @@ impl Groups {
         spread(next.as_slice(), self.elements(group));
     }
 
-    /// Merges the `count` elements of a line into one run, if they were just used in order and have the same start.
+    /// Merges the `count` elements of a line into one run if they were just used in order and have the same first use.
     fn join(&mut self, group: u32, count: u32) {
         let elements = self.elements(group);
         let first = elements[0];
@@ -359,7 +359,7 @@ impl Groups {
         }
     }
 
-    /// Ends the lives of the elements from `low` to before `high`.
+    /// Ends the lifetimes of the elements from `low` up to but excluding `high`.
     pub(super) fn end_range(&mut self, group: u32, [low, high]: [u32; 2], axis: &mut impl Timeline) {
         let known = &mut self.groups[group as usize];
         if known.split {
@@ -380,7 +380,7 @@ impl Groups {
         self.set(group, &next);
     }
 
-    /// Calls `f` for the elements of a group that were used once: position and number.
+    /// Calls `f` with the position and the number of each element of a group that was used once.
     pub(super) fn for_each_once(&self, group: u32, mut f: impl FnMut(u32, u32)) {
         let group = &self.groups[group as usize];
         if group.split {
@@ -396,7 +396,7 @@ impl Groups {
         }
     }
 
-    /// Gives all times their new numbers.
+    /// Replaces all times by their new numbers.
     pub(super) fn rerank(&mut self, renumber: &impl Fn(u32) -> u32) {
         for index in 0..self.groups.len() {
             let group = &mut self.groups[index];
@@ -405,7 +405,7 @@ impl Groups {
                     rerank(element, renumber);
                 }
             } else {
-                // Live positions that follow one another keep doing so.
+                // Consecutive live positions stay consecutive.
                 for run in &mut group.runs[..usize::from(group.count)] {
                     rerank(&mut run.first, renumber);
                 }
@@ -419,14 +419,14 @@ impl Groups {
     }
 }
 
-/// First uses of elements, one after another.
+/// Records the first uses of consecutive elements.
 #[inline(always)]
 fn begin(start: u32, length: u32, axis: &mut impl Timeline, cell: u32, load: bool) -> Run {
     let time = axis.push(length) | if load { 0 } else { REUSED };
     Run { first: Use { time, cell }, start: start as u8, length: length as u8 }
 }
 
-/// Writes runs as times of each element.
+/// Converts runs to separate times of the elements.
 fn spread(runs: &[Run], elements: &mut [Use]) {
     elements.fill(Use::NEVER);
     for run in runs {

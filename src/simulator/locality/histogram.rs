@@ -1,21 +1,22 @@
 //! Histograms of reuse distances.
 
-/// Buckets: distance 0, 1, 2 to 3, 4 to 7, … up to 2^32 − 1.
+/// Number of buckets: distance 0, 1, 2 to 3, 4 to 7, … up to 2^32 − 1.
 const BUCKETS: usize = 33;
 
-/// Distances of one granularity.
+/// Distances at one granularity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReuseHistogram {
     counts: [u64; BUCKETS],
-    /// Uses of what was not used before, or not since it was last stored to.
+    /// First uses, and first uses after a store.
     pub infinite: u64,
     /// Sum of the finite distances.
     pub sum: u64,
-    /// Finite distances of at least each of the [`Limits`]' sizes: an LRU cache of that size misses them.
+    /// Number of finite distances that are at least each of the sizes in [`Limits`]. An LRU cache of that size misses
+    /// them.
     pub beyond: [u64; 2],
 }
 
-/// Sizes of caches, in what distances are counted in.
+/// Cache sizes, in the unit of the distances.
 pub type Limits = [u32; 2];
 
 impl Default for ReuseHistogram {
@@ -25,7 +26,7 @@ impl Default for ReuseHistogram {
 }
 
 impl ReuseHistogram {
-    /// Counts `times` uses at one distance.
+    /// Counts `times` uses with the same distance.
     #[inline(always)]
     pub fn count(&mut self, distance: u32, times: u64, limits: Limits) {
         for (beyond, limit) in self.beyond.iter_mut().zip(limits) {
@@ -45,24 +46,24 @@ impl ReuseHistogram {
         self.beyond = [self.beyond[0] + other.beyond[0], self.beyond[1] + other.beyond[1]];
     }
 
-    /// Uses at a finite distance.
+    /// Returns the number of uses with a finite distance.
     pub fn finite(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Mean of the finite distances.
+    /// Returns the mean of the finite distances.
     pub fn mean(&self) -> Option<f64> {
         let finite = self.finite();
         (finite > 0).then(|| self.sum as f64 / finite as f64)
     }
 
-    /// Highest distance and count of each bucket, up to the last that is not empty.
+    /// Returns the highest distance and the count of each bucket, up to the last bucket that is not empty.
     pub fn buckets(&self) -> Vec<(u64, u64)> {
         let used = self.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
         (0..used).map(|index| ((1u64 << index) - 1, self.counts[index])).collect()
     }
 
-    /// Nothing was counted.
+    /// Returns whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.infinite == 0 && self.finite() == 0
     }

@@ -1,5 +1,5 @@
-//! Locality independent of any cache: reuse distances, exact and approximate, and streaming uses.
-//! `docs/design/locality.md` has the definitions and the method.
+//! Measures of locality that are independent of a cache: exact and approximate reuse distances, and streaming uses.
+//! `docs/design/locality.md` has the definitions and the algorithm.
 
 mod axis;
 mod cells;

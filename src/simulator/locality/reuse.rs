@@ -1,4 +1,4 @@
-//! Reuse distances of requests, within one scope: a thread block, an SM or a launch.
+//! Computes reuse distances of requests within one scope: a thread block, an SM or a launch.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,17 @@ use super::uses::{ELEMENT, LINE, SECTOR, Times, count_found, end_time, runs_of, 
 use crate::geometry::Width;
 use crate::hierarchy::Piece;
 
-/// What a store does to what it writes.
+/// How a store affects the lifetime of the stored data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stores {
-    /// Ends its life: the next load is the first of a new one. As in a cache that evicts what is
-    /// stored to.
+    /// It ends the lifetime, as in a cache that evicts stored data. The next load is the first use of a new lifetime.
     #[default]
     Restart,
-    /// Is a use, without a distance of its own.
+    /// It is a use, but has no distance itself.
     Use,
 }
 
-/// Lines that are found again without a lookup in the table.
+/// Number of recent lines that are found without a table lookup.
 const RECENT: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -37,17 +36,18 @@ struct Line {
     groups: [u32; CLASSES],
 }
 
-/// Follows the requests of one scope. The time line makes distances exact ([`Axis`]) or approximate
+/// Processes the requests of one scope. The timeline determines whether distances are exact ([`Axis`]) or approximate
 /// ([`Clock`](super::Clock)).
 #[derive(Clone, Debug, Default)]
 pub struct Reuse<T: Timeline = Axis> {
     stores: Stores,
     index: FxHashMap<u64, u32>,
-    /// Line number + 1 and index of lines found last, by the lowest bits of the number: neighbours all find room.
+    /// Line number + 1 and index of the lines found last, indexed by the lowest bits of the line number, so that
+    /// adjacent lines do not conflict.
     recent: [(u64, u32); RECENT],
     lines: Vec<Line>,
     groups: Groups,
-    /// Elements of other widths or alignments.
+    /// Elements with other widths or alignments.
     odd: BTreeMap<(u64, u32), Use>,
     widest_odd: u32,
     elements: Times<T>,
@@ -57,18 +57,18 @@ pub struct Reuse<T: Timeline = Axis> {
 }
 
 impl<T: Timeline> Reuse<T> {
-    /// A scope that nothing was used in.
+    /// Creates an empty scope.
     pub fn new(stores: Stores) -> Reuse<T> {
         Reuse { stores, ..Reuse::default() }
     }
 
-    /// Returns the same of which at most about `most` lines are followed at a time, if its time line samples; counts are then
-    /// estimates once it meets more.
+    /// Creates an empty scope that samples at most about `most` lines at a time, if its timeline supports sampling.
+    /// Counts are estimates if there are more lines.
     pub fn of_at_most(most: usize, stores: Stores) -> Reuse<T> {
         Reuse { stores, sample: Sample::of_at_most(most), ..Reuse::default() }
     }
 
-    /// Begins a new scope; keeps its memory. `salt` chooses the lines that are followed where there are many.
+    /// Starts a new scope and reuses the memory. `salt` determines which lines are sampled if there are many.
     pub fn clear(&mut self, salt: u64) {
         self.sample.restart(salt);
         self.index.clear();
@@ -82,7 +82,7 @@ impl<T: Timeline> Reuse<T> {
         self.line_times.line.reset();
     }
 
-    /// Sizes of the caches that distances of sectors and lines are compared with, in bytes.
+    /// Sets the cache sizes, in bytes, with which distances of sectors and lines are compared.
     pub fn set_cache_bytes(&mut self, bytes: [u64; 2]) {
         let limits = |unit: u64| bytes.map(|bytes| u32::try_from(bytes / unit).unwrap_or(u32::MAX));
         // Elements have no common size.
@@ -91,7 +91,7 @@ impl<T: Timeline> Reuse<T> {
         self.line_times.notes.set_limits(limits(128));
     }
 
-    /// The scope ends: what is still to be counted is. [`clear`](Self::clear) begins the next.
+    /// Ends the scope and completes all counts. [`clear`](Self::clear) starts the next scope.
     pub fn finish(&mut self, cells: &mut ReuseCells) {
         let weight = self.sample.weight();
         self.elements.notes.finish(weight, ELEMENT, cells);
@@ -99,7 +99,7 @@ impl<T: Timeline> Reuse<T> {
         self.line_times.notes.finish(weight, LINE, cells);
     }
 
-    /// A request. `pieces` are those of the whole warp, each line once.
+    /// Processes a request. `pieces` are those of the whole warp, with each line once.
     #[inline(always)]
     pub fn request(
         &mut self,
@@ -237,7 +237,7 @@ impl<T: Timeline> Reuse<T> {
         access.for_each_lane(|_, address| self.use_element(address, width.bytes, load, cell, cells));
     }
 
-    /// Elements of a common width one after another.
+    /// Uses consecutive elements of a common width.
     #[inline(always)]
     fn use_run(&mut self, base: u64, count: u32, bytes: u32, load: bool, cell: u32, cells: &mut ReuseCells) {
         let class = bytes.trailing_zeros() as usize;
@@ -304,7 +304,7 @@ impl<T: Timeline> Reuse<T> {
         }
     }
 
-    /// A store ends the life of every element, sector and line that it touches.
+    /// Processes a store that ends the lifetime of every element, sector and line that it touches.
     fn restart(&mut self, access: &Access<'_>, width: Width, pieces: &[Piece]) {
         for piece in pieces {
             let Some(index) = self.find(piece.line) else { continue };
@@ -355,10 +355,10 @@ impl<T: Timeline> Reuse<T> {
         }
     }
 
-    /// Room on every time line, and among the lines: with too many of them half are given up.
+    /// Makes room on every timeline and in the table of lines. If there are too many lines, half of them are discarded.
     #[inline(always)]
     fn make_room_for_all(&mut self, cells: &mut ReuseCells) {
-        // A request has up to 32 elements, 64 lines and their sectors.
+        // A request has up to 32 elements, and up to 64 lines and their sectors.
         if !self.elements.line.has_room(160) {
             self.make_element_room();
         }
@@ -373,8 +373,8 @@ impl<T: Timeline> Reuse<T> {
         }
     }
 
-    /// Gives up half of the lines, until there is room; those that are left stand for the others from now on. So do
-    /// their elements that were used once, of which a second use will take away as much as they count.
+    /// Discards half of the lines until there is room. The remaining lines represent the discarded ones from then on.
+    /// The same applies to their elements that were used once: a second use subtracts as much as they count.
     #[cold]
     fn follow_fewer(&mut self, cells: &mut ReuseCells) {
         while self.sample.is_full(self.lines.len()) {
@@ -455,7 +455,7 @@ impl<T: Timeline> Reuse<T> {
         }
     }
 
-    /// Distinct lines seen in this scope.
+    /// Returns the number of distinct lines in this scope.
     pub fn footprint_lines(&self) -> usize {
         debug_assert!(self.lines.iter().all(|line| self.index.contains_key(&line.number)));
         self.lines.len()

@@ -1,4 +1,4 @@
-//! Reuse of requests against lists, and the cases that CUDAAdvisor gets wrong.
+//! Compares the reuse of requests with lists, and tests cases that CUDAAdvisor handles incorrectly.
 
 use proptest::prelude::*;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
@@ -8,10 +8,11 @@ use super::{Axis, Clock, Reuse, ReuseCells, ReuseCounters, SAMPLED_LINES, Stores
 use crate::geometry::Width;
 use crate::hierarchy::{Coalescer, Groups};
 
-/// Two small caches.
+/// Sizes of two small caches.
 const CACHE_BYTES: [u64; 2] = [512, 2048];
 
-/// Lists of keys, the most recent first, with the cell of the life's first use and whether it was reused.
+/// A reference: lists of keys, the most recent first, each with the cell of the lifetime's first use and a flag for
+/// reuse.
 #[derive(Default)]
 struct Slow {
     elements: Vec<((u64, u32), u32, bool)>,
@@ -154,10 +155,10 @@ fn long_streams_survive_compaction() {
     assert_eq!(cells[0].line.sum, 16 * 399 * 15 - cells_disturbance(&cells));
 }
 
-/// The single loads use lines of the round robin a second time: the line comes again sooner by as
-/// many lines as lie between.
+/// Returns the reduction of distances by single loads. A single load uses a line of the round robin a second time, so
+/// the line's next use is closer by the number of lines in between.
 fn cells_disturbance(cells: &ReuseCells) -> u64 {
-    // What the single loads saw and what they left for the next use of the line add up to 15 each.
+    // The distances of a single load and of the next use of its line add up to 15.
     cells[1].line.sum
 }
 
@@ -170,7 +171,7 @@ fn eight_cold_loads_have_no_finite_distance() {
 
 #[test]
 fn stores_are_not_averaged_in() {
-    // Loads go round five elements; stores to others stand between them.
+    // Loads iterate over five elements; stores to other elements are interleaved.
     let counters =
         single((0..1000u64).flat_map(|step| [(Op::Load, 4096 + step % 5 * 4), (Op::Store, 65536 + step * 4)]));
     assert_eq!(counters.element.mean(), Some(4.0));
@@ -181,7 +182,7 @@ fn stores_are_not_averaged_in() {
 fn a_store_ends_the_life_of_what_it_writes() {
     let counters = single([(Op::Load, 0), (Op::Load, 0), (Op::Store, 0), (Op::Load, 0), (Op::Load, 4), (Op::Load, 0)]);
     assert_eq!((counters.element.infinite, counters.element.finite(), counters.element.sum), (3, 2, 1));
-    // Address 4 is used once; both lives of address 0 are used twice.
+    // Address 4 is used once; both lifetimes of address 0 contain two uses.
     assert_eq!(counters.streaming, 1);
 }
 
@@ -192,7 +193,7 @@ fn many_elements_in_turn_are_all_as_far_apart() {
     assert_eq!((counters.element.infinite, counters.element.finite()), (16_000, 144_000));
 }
 
-/// A request: mask, addresses, width, op, cell.
+/// A request: mask, addresses, width, operation, cell.
 type Request = (u32, Vec<u64>, u32, Op, u32);
 
 fn followed<T: Timeline>(requests: &[Request], stores: Stores, most: usize) -> ReuseCells {
@@ -229,7 +230,8 @@ proptest! {
     }
 }
 
-/// Largest difference of the means, in shares, and of the shares beyond the two caches.
+/// Returns the largest relative difference of the means, and the largest difference of the shares that exceed the two
+/// caches.
 fn difference(requests: &[Request], most: usize) -> (f64, f64) {
     let (exact, approximate) =
         (followed::<Axis>(requests, Stores::Restart, most), followed::<Clock>(requests, Stores::Restart, most));
@@ -250,7 +252,7 @@ fn difference(requests: &[Request], most: usize) -> (f64, f64) {
 #[test]
 fn once_used_elements_of_a_sample_are_estimated() {
     let whole = |line: u64, cell| (u32::MAX, (0..32).map(|lane| line * 128 + 4 * lane).collect(), 4, Op::Load, cell);
-    // 8000 lines once; 6000 of them again, so that the sample is halved between an element's two uses.
+    // 8000 lines are used once and 6000 of them a second time. The sample is halved between the two uses of an element.
     let first: Vec<Request> = (0..8000).map(|line| whole(line, 0)).collect();
     let again: Vec<Request> = (0..6000).map(|line| whole(line, 1)).collect();
     let streaming = |requests: &[Request]| -> Vec<u64> {
@@ -261,7 +263,7 @@ fn once_used_elements_of_a_sample_are_estimated() {
     let both = streaming(&[first, again].concat());
     assert!(near(both[0], 2000.0 * 32.0), "{both:?}");
     assert_eq!(both[1], 0);
-    // Each used again at once, while the sample shrinks: none is left.
+    // Each line is used again at once while the sample shrinks, so no single use remains.
     let pairs: Vec<Request> = (0..8000).flat_map(|line| [whole(line, 0), whole(line, 1)]).collect();
     assert_eq!(streaming(&pairs), [0, 0]);
 }
@@ -269,7 +271,7 @@ fn once_used_elements_of_a_sample_are_estimated() {
 #[test]
 fn approximate_distances_of_steady_streams_are_close() {
     let whole = |line: u64, cell| (u32::MAX, (0..32).map(|lane| line * 128 + 4 * lane).collect(), 4, Op::Load, cell);
-    // Round and round: every gap is the same, and so nothing is lost.
+    // The lines are used cyclically, so all gaps are equal and the result is exact.
     let cyclic: Vec<Request> = (0..6000).map(|step| whole(step % 700, 0)).collect();
     assert_eq!(difference(&cyclic, usize::MAX), (0.0, 0.0));
     let mut state = 1u64;
@@ -280,7 +282,7 @@ fn approximate_distances_of_steady_streams_are_close() {
     let uniform: Vec<Request> = (0..20_000).map(|_| whole(random(600), 0)).collect();
     let (mean, beyond) = difference(&uniform, usize::MAX);
     assert!(mean < 0.03 && beyond < 0.05, "{mean} {beyond}");
-    // A hot site, and a cold one that reaches its lines a second time at the end only.
+    // One site accesses few lines often. Another accesses its lines a second time only at the end.
     let mixed: Vec<Request> = (0..20_000)
         .map(|step| if step % 4 == 0 { whole(1000 + random(3000), 1) } else { whole(random(90), 0) })
         .collect();

@@ -1,10 +1,11 @@
-//! Which lines an approximate scope follows: those whose hash is low enough, and fewer as it meets more lines (fixed-size
-//! spatial sampling: Waldspurger and others, "Efficient MRC construction with SHARDS", FAST 2015, section 3.2).
+//! Selects the lines that an approximate scope samples: those with a sufficiently low hash. The threshold falls as the
+//! scope meets more lines (fixed-size spatial sampling: Waldspurger and others, "Efficient MRC construction with
+//! SHARDS", FAST 2015, section 3.2).
 
-/// Halvings at most, so that weights fit 32 bits with the lanes of a request.
+/// Maximum number of halvings, so that weights multiplied by the lanes of a request fit into 32 bits.
 const MOST_HALVINGS: u32 = 20;
 
-/// A share of all lines, 1 / 2^`halvings`.
+/// A sample of the share 1 / 2^`halvings` of all lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     salt: u64,
@@ -19,36 +20,36 @@ impl Default for Sample {
 }
 
 impl Sample {
-    /// At most about `most` lines at a time.
+    /// Creates a sample of at most about `most` lines at a time.
     pub(super) fn of_at_most(most: usize) -> Sample {
         Sample { most: most.max(128), ..Sample::default() }
     }
 
-    /// Begins again with all lines. Scopes with another salt choose other lines, so that their errors cancel.
+    /// Restarts with all lines. Scopes with different salts select different lines, so that their errors cancel.
     pub(super) fn restart(&mut self, salt: u64) {
         self.salt = salt;
         self.halvings = 0;
     }
 
-    /// Returns whether a line is followed.
+    /// Returns whether a line is in the sample.
     #[inline(always)]
     pub(super) fn takes(&self, line: u64) -> bool {
         self.halvings == 0 || (line ^ self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.halvings) == 0
     }
 
-    /// Lines that a followed one stands for.
+    /// Returns the number of lines that a sampled line represents.
     #[inline(always)]
     pub(super) fn weight(&self) -> u32 {
         1 << self.halvings
     }
 
-    /// Returns whether a request, which has up to 64 lines, could make them too many.
+    /// Returns whether a request, which has up to 64 lines, could exceed the limit.
     #[inline(always)]
     pub(super) fn is_full(&self, lines: usize) -> bool {
         lines > self.most - 64 && self.halvings < MOST_HALVINGS
     }
 
-    /// Takes half as many from now on.
+    /// Halves the sampled share from now on.
     pub(super) fn halve(&mut self) {
         self.halvings += 1;
     }

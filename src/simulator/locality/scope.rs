@@ -1,8 +1,8 @@
-//! A thread block's reuse distances, or an SM's or a launch's, with its requests deferred.
+//! Computes the reuse distances of a thread block, an SM or a launch from queued requests.
 //!
-//! The requests of resident blocks come by turns, and what one block's distances need has left the processor's cache when
-//! its turn comes again. So each block's requests wait in a queue, and are served together when it is full or
-//! the block ends. Blocks do not depend on each other, and each one's requests keep their order.
+//! The requests of resident blocks are interleaved. When a block continues, the data of its distances has already left
+//! the host's cache. The requests of each block are therefore queued, and served together when the queue is full or the
+//! block ends. Blocks are independent of each other, and the requests of each block stay in order.
 
 use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::site_table::Op;
@@ -12,16 +12,16 @@ use crate::geometry::Width;
 use crate::hierarchy::{Coalescer, Groups};
 use crate::simd::processor;
 
-/// Largest request in a queue, in bytes: a head and 32 addresses.
+/// Maximum bytes of a request in a queue: a header and 32 addresses.
 const LARGEST: usize = 40 + 8 * 32;
 
-/// Requests in order, as bytes.
+/// Requests in order, encoded as bytes.
 #[derive(Debug, Default)]
 struct Queue {
     bytes: Vec<u8>,
 }
 
-/// What is kept of a request.
+/// A queued request.
 struct Waiting<'a> {
     access: Access<'a>,
     width: Width,
@@ -62,7 +62,7 @@ impl Queue {
         }
     }
 
-    /// Returns the request at byte `at`, and where the next one is.
+    /// Returns the request at byte `at`, and the position of the next one.
     fn read(&self, at: usize) -> Option<(Waiting<'_>, usize)> {
         let bytes = self.bytes.get(at..)?;
         let (head, rest) = bytes.split_first_chunk::<32>()?;
@@ -84,19 +84,19 @@ impl Queue {
         };
         let op = [Op::Load, Op::Store, Op::Atomic][usize::from(head[1].min(2))];
         let width = Width { bytes: word(12), holes: (head[2] == 1).then(|| long(&head[16..])) };
-        // The site does not matter any more.
+        // The site is not needed any more.
         let access = Access { site: 0, space: Space::Global, mask, addresses };
         Some((Waiting { access, width, op, cell: word(8) }, at + 32 + length))
     }
 }
 
-/// How reuse distances are found.
+/// How reuse distances are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Distance {
-    /// Counted.
+    /// Exactly, by counting.
     #[default]
     Exact,
-    /// From reuse times ([`Clock`]).
+    /// Approximately, from reuse times ([`Clock`]).
     Approximate,
 }
 
@@ -113,11 +113,11 @@ pub struct Scope {
     queue: Queue,
 }
 
-/// Lines that an approximate scope follows, at most; it keeps half of them whenever they become too many.
+/// Maximum number of lines that an approximate scope samples. The sample is halved when it exceeds this number.
 pub const SAMPLED_LINES: usize = 512;
 
 impl Scope {
-    /// A scope in which nothing was used.
+    /// Creates an empty scope.
     pub fn new(distance: Distance, stores: Stores) -> Scope {
         let engine = match distance {
             Distance::Exact => Engine::Exact(Reuse::new(stores)),
@@ -126,8 +126,8 @@ impl Scope {
         Scope { engine, queue: Queue::default() }
     }
 
-    /// Ends the scope: all that waits is served and counted. What comes next is in a new one, in the same memory; `salt`
-    /// stands for it ([`Reuse::clear`]).
+    /// Ends the scope: serves and counts all queued requests. Later requests belong to a new scope, which reuses the
+    /// memory and has the salt `salt` ([`Reuse::clear`]).
     pub fn end(&mut self, salt: u64, serve: &mut Serve<'_>) {
         self.serve(serve);
         match &mut self.engine {
@@ -142,7 +142,7 @@ impl Scope {
         }
     }
 
-    /// Begins the first scope.
+    /// Starts the first scope.
     pub fn begin(&mut self, salt: u64, cache_bytes: [u64; 2]) {
         match &mut self.engine {
             Engine::Exact(reuse) => {
@@ -156,7 +156,7 @@ impl Scope {
         }
     }
 
-    /// A request in global memory. `room` is what the queue may take, in bytes.
+    /// Adds a request to global memory. `room` is the maximum size of the queue in bytes.
     pub fn request(
         &mut self,
         access: &Access<'_>,
@@ -173,14 +173,14 @@ impl Scope {
                     self.serve(serve);
                 }
             }
-            // Its state is small, and of most requests it only counts what they use.
+            // Approximate scopes need no queue, because their state is small and they only count most requests.
             Engine::Approximate(reuse) => {
                 processor::with_newer_instructions(ServeOne { reuse, access, width, op, cell, serve });
             }
         }
     }
 
-    /// Serves all that waits.
+    /// Serves all queued requests.
     fn serve(&mut self, serve: &mut Serve<'_>) {
         if let Engine::Exact(reuse) = &mut self.engine
             && !self.queue.bytes.is_empty()
@@ -233,11 +233,11 @@ impl processor::Job for ServeAll<'_, '_> {
     }
 }
 
-/// What serving needs.
+/// Resources for serving requests.
 pub struct Serve<'a> {
-    /// Takes requests to pieces.
+    /// Splits requests into pieces.
     pub coalescer: &'a mut Coalescer,
-    /// Where figures go.
+    /// Receives the figures.
     pub cells: &'a mut ReuseCells,
 }
 

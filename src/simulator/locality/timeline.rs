@@ -1,4 +1,4 @@
-//! What uses take their times from, and what becomes of what they find: the two ways to reuse distances.
+//! Abstracts over the two methods for reuse distances: the source of times, and the handling of results.
 
 use std::fmt::Debug;
 
@@ -6,46 +6,47 @@ use super::axis::Axis;
 use super::cells::{ReuseCells, counters};
 use super::histogram::{Limits, ReuseHistogram};
 
-/// Times of uses, in order.
+/// Assigns ascending times to uses.
 pub trait Timeline: Clone + Debug + Default {
-    /// What becomes of the distances that are found.
+    /// Handles the resulting distances.
     type Notes: Notes;
-    /// Only some lines are followed where there are many.
+    /// Whether only a sample of the lines is processed if there are many.
     const SAMPLED: bool;
 
-    /// Returns whether `count` more times can be given out.
+    /// Returns whether `count` more times are available.
     fn has_room(&self, count: u32) -> bool;
-    /// Makes room where that is the right thing to do; `false` where the owner should renumber its times and call
+    /// Extends the range of times if appropriate. Returns `false` if the owner should renumber its times and call
     /// [`compact`](Self::compact).
     fn grow(&mut self) -> bool;
-    /// Gives out `count` times, at most 128; the first is returned. There must be room.
+    /// Assigns `count` times (at most 128) and returns the first. There must be room.
     fn push(&mut self, count: u32) -> u32;
-    /// `count` uses of what is not followed.
+    /// Records `count` uses of lines that are not sampled.
     fn skip(&mut self, count: u32);
-    /// `count` times from `first` on are not the last use of any element any more.
+    /// Records that `count` times from `first` on are no longer the last use of any element.
     fn clear(&mut self, first: u32, count: u32);
-    /// How far back `from` lies, before that the time counts no more.
+    /// Returns the distance from `from` to the present. Called before that time is cleared.
     fn after(&self, from: u32) -> u32;
-    /// What times will be after [`compact`](Self::compact).
+    /// Returns the mapping from times to their new numbers after [`compact`](Self::compact).
     fn renumber(&self) -> impl Fn(u32) -> u32;
-    /// Removes unused times; the owner has renumbered its times before.
+    /// Removes unused times; the owner must renumber its times first.
     fn compact(&mut self);
-    /// Back to the beginning.
+    /// Resets the timeline.
     fn reset(&mut self);
 }
 
-/// Which histogram of a cell is meant.
+/// Selects a histogram of a cell.
 pub type HistogramSelector = fn(&mut super::ReuseCounters) -> &mut ReuseHistogram;
 
-/// Takes what uses found.
+/// Receives the results of uses.
 pub trait Notes: Clone + Debug + Default {
-    /// Sizes of caches from now on.
+    /// Sets the cache sizes for later results.
     fn set_limits(&mut self, limits: Limits);
-    /// Loads of `cell` use so much, whether it is followed or not.
+    /// Records `times` uses by loads of `cell`, whether or not they are sampled.
     fn used(&mut self, times: u32, cell: u32);
-    /// `times` uses had none before them.
+    /// Records `times` first uses.
     fn cold(&mut self, times: u32, load: bool, cell: u32);
-    /// `times` uses had one before them, at this distance on the time line. Those of loads count in `cells`.
+    /// Records `times` uses that follow an earlier use at this distance on the timeline. Uses by loads count in
+    /// `cells`.
     fn again(
         &mut self,
         distance: u32,
@@ -55,14 +56,14 @@ pub trait Notes: Clone + Debug + Default {
         which: HistogramSelector,
         cells: &mut ReuseCells,
     );
-    /// `times` uses came directly after one of the same, without a time of their own.
+    /// Records `times` uses that directly follow a use of the same element and have no time of their own.
     #[inline(always)]
     fn repeated(&mut self, times: u32, load: bool, cell: u32, which: HistogramSelector, cells: &mut ReuseCells) {
         if load {
             which(counters(cells, cell)).count(0, times.into(), [u32::MAX; 2]);
         }
     }
-    /// The scope ends: what is still to be counted is. What was followed stood for `weight` at the end.
+    /// Ends the scope and completes all counts. Each sampled line represents `weight` lines at the end.
     fn finish(&mut self, weight: u32, which: HistogramSelector, cells: &mut ReuseCells);
 }
 
@@ -110,7 +111,7 @@ impl Timeline for Axis {
     }
 }
 
-/// On the axis the distance is the reuse distance, and counted at once.
+/// Counts distances immediately, because the distance on the axis is the reuse distance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact {
     limits: Limits,

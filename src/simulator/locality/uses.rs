@@ -1,10 +1,10 @@
-//! Steps of [`Reuse`](super::Reuse): what a use of elements, sectors or lines finds, and where that is counted.
+//! Steps of [`Reuse`](super::Reuse): determines and counts the results of uses of elements, sectors and lines.
 
 use super::cells::{ReuseCells, counters};
 use super::elements::{NONE, UseKind, class_of};
 use super::timeline::{HistogramSelector, Notes, Timeline};
 
-/// Times of one granularity, and what was found on them.
+/// Times and results at one granularity.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times<T: Timeline> {
     pub(super) line: T,
@@ -43,7 +43,7 @@ pub(super) fn count_found(
     }
 }
 
-/// Uses things one after another; those whose last uses followed one another take one step together.
+/// Uses consecutive items. Items whose last uses were consecutive are processed in one step.
 #[inline(always)]
 pub(super) fn use_times<T: Timeline>(
     mut times: &mut [u32],
@@ -56,7 +56,7 @@ pub(super) fn use_times<T: Timeline>(
 ) {
     let Times { line: axis, notes } = axis;
     while let Some(&first) = times.first() {
-        // What was never used is alike, what was used rises by one.
+        // The times of unused items are all equal; the times of used items increase by one.
         let step = u32::from(first != NONE);
         let mut length = 1;
         let mut next = first.wrapping_add(step);
@@ -83,8 +83,8 @@ pub(super) fn use_times<T: Timeline>(
     }
 }
 
-/// The runs of neighbouring elements that a request with a stride of its own width consists of: none where lanes are
-/// left out between others, or where addresses are not multiples of a common width.
+/// Returns the runs of adjacent elements in a request whose stride equals its width. Returns `None` if inactive lanes
+/// lie between active ones, or if addresses are not multiples of a common width.
 pub(super) fn runs_of(bases: [u64; 2], mask: u32, bytes: u32) -> Option<impl Iterator<Item = (u64, u32)>> {
     let half = |base: u64, mask: u32| {
         let low = mask.trailing_zeros().min(16);

@@ -1,16 +1,16 @@
-//! Passes of a request over banks: shared memory, the data stage of L1, and constant memory.
+//! Counts the passes of a request through the banks of shared memory, of the data stage of L1, and of constant memory.
 //!
-//! A pass takes one row of each bank; lanes that touch the same row share it (CUDA C++ Programming Guide,
-//! "Shared Memory" of compute capabilities 3.x and 5.x). What neighbouring lanes access in a pass is at
-//! most as wide as all rows together, so with 32 banks of 4 bytes half warps are served for 8 bytes a lane
-//! and quarters for 16. Constant memory serves one address per pass.
+//! A pass accesses one row of each bank, and lanes that touch the same row share it (CUDA C++ Programming Guide,
+//! "Shared Memory" of compute capabilities 3.x and 5.x). The lanes that one pass serves access at most as many bytes as
+//! one row of all banks. With 32 banks of 4 bytes, a pass therefore serves a half warp for 8 bytes per lane, and a
+//! quarter for 16 bytes. Constant memory serves one address per pass.
 //!
-//! Shared loads of 8 and 16 bytes are served in groups twice as large where the lanes share addresses in pairs: each
-//! active lane n has the address of lane n ^ 1, or each has that of lane n ^ 2, as far as those are active. The data of
-//! a pair takes one register's width on its way back (Greg Smith, NVIDIA developer forum, thread 77228, on compute
-//! capabilities 7.0 to 7.5: 2 requests in place of 4 for 16 bytes). Nsight Compute shows the same on compute
-//! capabilities 8.6 and 9.0 (thread 373160), and lanes n and n + 16 that share addresses are not such pairs. Fermi's
-//! guide excludes it; models state it as [`Banks::merges_pairs`].
+//! Shared loads of 8 and 16 bytes are served in groups of twice as many lanes if the lanes share addresses in pairs.
+//! This requires that each active lane n has the address of lane n ^ 1, or each has the address of lane n ^ 2, if those
+//! lanes are active. Sources: Greg Smith, NVIDIA developer forum, thread 77228, for compute capabilities 7.0 to 7.5 (2
+//! passes instead of 4 for 16 bytes); Nsight Compute on compute capabilities 8.6 and 9.0 (thread 373160). Lanes n and n
+//! + 16 with equal addresses are not such pairs. Fermi's guide excludes the merging; models state it as
+//! [`Banks::merges_pairs`].
 
 use super::Scattered;
 use crate::geometry::{BankRules, Banks, Width, period};
@@ -22,11 +22,11 @@ use warpline_format::site_table::Op;
 pub struct Wavefronts {
     /// Passes needed.
     pub passes: u32,
-    /// Passes that the distinct words would need if they lay in different banks; 1 for constant memory.
+    /// Passes that the distinct words would need if they were in different banks; 1 for constant memory.
     pub ideal: u32,
 }
 
-/// The last affine request of a site and its passes.
+/// The last affine request of a site and its passes, as a cache.
 #[derive(Clone, Copy, Debug)]
 pub struct WavefrontMemo {
     space: Space,
@@ -44,7 +44,7 @@ impl Default for WavefrontMemo {
     }
 }
 
-/// Passes of a request; none where no rule covers its space.
+/// Counts the passes of a request; `None` if no rule exists for its space.
 #[inline]
 pub fn wavefronts(
     access: &Access<'_>,
@@ -95,7 +95,8 @@ pub fn wavefronts(
     memo.wavefronts
 }
 
-/// Lanes' stacks are interleaved by words, so that each lane has a bank to itself.
+/// Counts the passes of a request to local memory. The lanes' stacks are interleaved word by word, so each lane has its
+/// own bank.
 fn stacks(width: Width) -> Wavefronts {
     let passes = width.bytes.div_ceil(4);
     Wavefronts { passes, ideal: passes }
@@ -111,7 +112,7 @@ fn distinct_addresses(access: &Access<'_>, addresses: &mut Vec<u64>) -> u32 {
     addresses.len() as u32
 }
 
-/// Lanes that are served together, by bytes per lane.
+/// Returns the number of lanes that are served together, by bytes per lane.
 fn group_lanes(bytes: u32, pass_bytes: u32) -> u32 {
     match bytes {
         0..=16 => (pass_bytes / bytes.next_power_of_two().max(4)).clamp(1, 32),
@@ -119,8 +120,8 @@ fn group_lanes(bytes: u32, pass_bytes: u32) -> u32 {
     }
 }
 
-/// Returns whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are
-/// active.
+/// Returns whether each active lane has the address of lane n ^ 1, or each has the address of lane n ^ 2, considering
+/// only active lanes.
 fn shares_in_pairs(access: &Access<'_>) -> bool {
     let mut addresses = [None; LANES];
     access.for_each_lane(|lane, address| addresses[lane as usize] = Some(address));
@@ -185,10 +186,11 @@ fn one_group(words: &mut Vec<u64>, banks: Banks) -> Wavefronts {
     group_of(words.iter().copied(), banks)
 }
 
-/// Passes of lanes that are served together; `words` are distinct and rise, so that the rows of each bank do.
+/// Counts the passes of lanes that are served together. `words` are distinct and in ascending order, so the rows of
+/// each bank are ascending, too.
 fn group_of(words: impl Iterator<Item = u64>, banks: Banks) -> Wavefronts {
     if banks.bank_bytes == 4 && banks.word_bytes == 4 {
-        // Each word is a row of its bank.
+        // A word is a row of its bank.
         let mut rows = [0u16; 64];
         let (mut passes, mut all) = (0, 0);
         for word in words {

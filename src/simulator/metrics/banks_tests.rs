@@ -3,7 +3,7 @@ use super::*;
 use proptest::prelude::*;
 use warpline_format::access::{Item, Items, push_access};
 
-/// Kepler's modes.
+/// Kepler's two bank modes.
 const KEPLER_4: Banks = Banks { banks: 32, bank_bytes: 8, word_bytes: 4, merges_pairs: false };
 const KEPLER_8: Banks = Banks { banks: 32, bank_bytes: 8, word_bytes: 8, merges_pairs: false };
 
@@ -51,7 +51,7 @@ fn loads_of_lanes_that_share_addresses_in_pairs_take_half_the_passes() {
         let addresses: Vec<u64> = lanes.map(|lane| u64::from(bytes) * index(lane)).collect();
         passes_in(Space::Shared, rules, mask, &addresses, Width::solid(bytes)).passes
     };
-    // NVIDIA developer forum, thread 77228.
+    // The values are from the NVIDIA developer forum, thread 77228.
     let all = u32::MAX;
     for (index, wide, double) in [
         ((|_| 3) as fn(u64) -> u64, 2, 1),
@@ -59,38 +59,39 @@ fn loads_of_lanes_that_share_addresses_in_pairs_take_half_the_passes() {
         (|lane| lane % 2 + lane / 4 * 2, 2, 1),
         (|lane| lane / 8, 2, 1),
         (|lane| lane, 4, 2),
-        // Others that share are not pairs.
+        // Lanes that share addresses in another way are not pairs.
         (|lane| lane % 4 + lane / 8 * 4, 4, 2),
         (|lane| lane % 8, 4, 2),
         (|lane| lane % 16, 4, 2),
-        // Lane 3 differs from its pair either way.
+        // Lane 3 differs from both possible partners.
         (|lane| if lane == 3 { 17 } else { 1 }, 5, 3),
     ] {
         assert_eq!((passes(16, all, index), passes(8, all, index)), (wide, double));
     }
-    // Thread 373160: each half warp has one address, and lanes n and n + 16 share addresses with twofold conflicts.
+    // Thread 373160: each half warp accesses one address. Lanes n and n + 16 share addresses and have two-way
+    // conflicts.
     assert_eq!(passes(16, all, |lane| lane / 16 * 2), 2);
     assert_eq!(passes(16, all, |lane| lane % 16 * 2), 8);
-    // Inactive lanes agree with any; narrow loads are not concerned.
+    // Inactive lanes match any partner; narrow loads are not affected.
     assert_eq!(passes(16, 0x5555_5555, |lane| lane / 2), 2);
     assert_eq!(passes(4, all, |lane| lane / 2), 1);
 }
 
 #[test]
 fn kepler_s_rows_are_twice_as_wide() {
-    // 8 bytes a lane: one pass for the whole warp in either mode.
+    // With 8 bytes per lane, both modes need one pass for the whole warp.
     assert_eq!(shared(KEPLER_8, 8, 8), Wavefronts { passes: 1, ideal: 1 });
     assert_eq!(shared(KEPLER_4, 8, 8), Wavefronts { passes: 1, ideal: 1 });
-    // Every second 4-byte word: words i and i + 32 of a segment share a row, so no conflict.
+    // The lanes access every second 4-byte word. Words i and i + 32 of a segment share a row, so there is no conflict.
     assert_eq!(shared(KEPLER_4, 8, 4).passes, 1);
     assert_eq!(shared(KEPLER_8, 8, 4).passes, 1);
-    // A column of a 32 x 32 matrix of 4 bytes: two rows of it share one of the bank's in 32-bit mode, while in
-    // 64-bit mode the rows alternate between two banks.
+    // The lanes access a column of a 32 x 32 matrix of 4 bytes. In 32-bit mode, two matrix rows share one row of the
+    // bank; in 64-bit mode, the matrix rows alternate between two banks.
     assert_eq!(shared(KEPLER_4, 128, 4).passes, 16);
     assert_eq!(shared(KEPLER_8, 128, 4).passes, 16);
     assert_eq!(shared(KEPLER_4, 256, 4).passes, 32);
-    // Three words apart: in 64-bit mode lanes 1 (8-byte word 1) and 22 (word 33) meet in bank 1, in 32-bit mode
-    // all lanes have banks of their own.
+    // The lanes are three words apart. In 64-bit mode, lanes 1 (8-byte word 1) and 22 (word 33) conflict in bank 1. In
+    // 32-bit mode, all lanes have different banks.
     assert_eq!(shared(KEPLER_4, 12, 4).passes, 1);
     assert_eq!(shared(KEPLER_8, 12, 4).passes, 2);
 }
@@ -162,7 +163,7 @@ proptest! {
         passes_in(space, rules, mask, &addresses, Width { bytes, holes });
     }
 
-    /// What scattered requests mostly are.
+    /// Tests the most frequent form of scattered requests.
     #[test]
     fn aligned_elements_agree_with_the_reference(mask in prop_oneof![Just(u32::MAX), 1u32..], log in 0u32..5, spread in 2u64..5000,
                                                  places in prop::collection::vec(any::<u64>(), 32), in_shared in any::<bool>()) {
@@ -173,7 +174,7 @@ proptest! {
         passes_in(space, rules, mask, &addresses, Width::solid(1 << log));
     }
 
-    /// Lanes that share addresses in pairs, or nearly all of them.
+    /// Tests lanes of which all or nearly all share addresses in pairs.
     #[test]
     fn loads_of_pairs_agree_with_the_reference(mask in prop_oneof![Just(u32::MAX), 1u32..], log in 2u32..5, spread in 1u64..40,
                                                places in prop::collection::vec(any::<u64>(), 32), distance in prop::sample::select(vec![1usize, 2, 4, 16]),
@@ -190,7 +191,7 @@ proptest! {
     #[test]
     fn constant_passes_are_the_distinct_addresses(mask in 1u32.., places in prop::collection::vec(0u64..40, 32), bytes in 1u32..17,
                                                   step in 1u64..9, form in 0u32..3) {
-        // Scattered, in a row, and all the same.
+        // Addresses are scattered, contiguous, or all equal.
         let address = |lane: usize| match form {
             0 => 4096 + step * places[lane],
             1 => 4096 + step * lane as u64,
@@ -225,7 +226,7 @@ proptest! {
 
     #[test]
     fn memories_of_two_spaces_do_not_mix(start in 0u64..1000, stride in 0u64..300) {
-        // One site, generic: the memo must distinguish its spaces if their banks differ.
+        // A single site with generic addresses: the cache must distinguish spaces if their banks differ.
         let rules = BankRules { shared: KEPLER_4, data: Some(Banks::USUAL) };
         let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
         for space in [Space::Shared, Space::Global, Space::Shared] {

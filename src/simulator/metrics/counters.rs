@@ -5,10 +5,10 @@ use crate::hierarchy::Traffic;
 use crate::locality::ReuseCounters;
 use std::collections::BTreeMap;
 
-/// Counts kept in place; wider requests are rare and go to a map.
+/// Length of the inline array. Requests with more pieces are rare and are counted in a map.
 const DENSE: usize = 33;
 
-/// How many requests touched 0, 1, 2, … pieces.
+/// Number of requests that touched 0, 1, 2, … pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     dense: [u64; DENSE],
@@ -22,7 +22,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts `times` requests of `pieces`.
+    /// Counts `times` requests that touch `pieces` pieces each.
     #[inline]
     pub fn count(&mut self, pieces: u32, times: u64) {
         match self.dense.get_mut(pieces as usize) {
@@ -31,7 +31,7 @@ impl Histogram {
         }
     }
 
-    /// Adds another one.
+    /// Adds another histogram.
     pub fn add(&mut self, other: &Histogram) {
         for (sum, count) in self.dense.iter_mut().zip(&other.dense) {
             *sum = sum.saturating_add(*count);
@@ -42,13 +42,13 @@ impl Histogram {
         }
     }
 
-    /// Numbers of pieces that occur, and requests that touched as many.
+    /// Returns each number of pieces that occurs, with the number of requests.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
         let sparse = self.sparse.iter().map(|(&pieces, &count)| (pieces, count));
         (0..).zip(self.dense).filter(|(_, count)| *count != 0).chain(sparse)
     }
 
-    /// Counts by number of pieces, up to the last that occurs.
+    /// Returns the counts by number of pieces, up to the largest that occurs.
     pub fn to_vec(&self) -> Vec<u64> {
         let mut counts = self.dense.to_vec();
         for (&pieces, &count) in &self.sparse {
@@ -62,10 +62,10 @@ impl Histogram {
     }
 }
 
-/// Everything counted about a set of requests.
+/// All counts of a set of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Executions by a warp with at least one active lane.
+    /// Executions by warps with at least one active lane.
     pub requests: u64,
     /// Active lanes.
     pub lanes: u64,
@@ -79,13 +79,13 @@ pub struct Counters {
     pub by_sectors: Histogram,
     /// Requests by number of lines.
     pub by_lines: Histogram,
-    /// Shared and constant memory: passes.
+    /// For shared and constant memory: passes.
     pub wavefronts: u64,
-    /// Shared memory: passes without bank conflicts. Constant memory: passes if all lanes read one address.
+    /// For shared memory: passes without bank conflicts. For constant memory: passes if all lanes read one address.
     pub ideal_wavefronts: u64,
-    /// What the requests cost at each level, one entry per simulated GPU model.
+    /// Traffic of the requests at each level, one entry per simulated GPU model.
     pub traffic: Vec<Traffic>,
-    /// Reuse distances within thread blocks, where they were taken.
+    /// Reuse distances within thread blocks, if they were computed.
     pub reuse: Option<Box<ReuseCounters>>,
 }
 
@@ -96,7 +96,7 @@ impl Counters {
         self.count_alike(1, lanes, useful, footprint, wavefronts);
     }
 
-    /// Counts `times` requests that are alike.
+    /// Counts `times` equal requests.
     #[inline]
     pub fn count_alike(&mut self, times: u64, lanes: u32, useful: u32, footprint: Footprint, wavefronts: Wavefronts) {
         self.requests += times;
@@ -110,7 +110,7 @@ impl Counters {
         self.ideal_wavefronts += times * u64::from(wavefronts.ideal);
     }
 
-    /// Counts one owner's part of a request: `lanes` of its lanes touch `useful` bytes of the owner.
+    /// Counts one owner's part of a request: `lanes` of its lanes touch `useful` bytes of the owner's memory.
     pub fn count_part(&mut self, lanes: u32, useful: u64, footprint: Footprint) {
         self.count(lanes, 0, footprint, Wavefronts::default());
         self.bytes += useful;
@@ -124,8 +124,8 @@ impl Counters {
         }
     }
 
-    /// Adds reuse distances. Without uses the cell is not changed: which cells without a use a worker has in addition
-    /// to those with some depends on what else it saw.
+    /// Adds reuse distances. Cells without uses are not changed, because whether a worker has such cells depends on the
+    /// other requests that it processed.
     pub fn add_reuse(&mut self, reuse: &ReuseCounters) {
         if *reuse != ReuseCounters::default() {
             self.reuse.get_or_insert_default().add(reuse);

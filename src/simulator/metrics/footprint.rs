@@ -1,27 +1,27 @@
-//! How much memory one request touches.
+//! Computes the memory that one request touches.
 //!
-//! Most requests have addresses of constant stride, and for those the counts have closed forms. The
-//! rest goes through [`LineTable`], which is exact for everything. `reference` holds the slow,
-//! obvious version that both are tested against.
+//! Most requests have addresses with a constant stride, for which the counts have closed forms. All others use
+//! [`LineTable`], which is exact for every request. `reference` contains the slow, obvious version that both are tested
+//! against.
 
 use warpline_format::access::{Access, Addresses, Space};
 
 use super::LineTable;
 use crate::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
 
-/// Counts of distinct things that a request touches.
+/// Counts of the distinct memory that a request touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// 32-byte pieces.
+    /// Number of 32-byte sectors.
     pub sectors: u32,
-    /// 128-byte pieces.
+    /// Number of 128-byte lines.
     pub lines: u32,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u32,
 }
 
 impl Footprint {
-    /// Sectors that the distinct bytes would fill.
+    /// Returns the minimum number of sectors that can hold the distinct bytes.
     pub fn ideal_sectors(&self) -> u32 {
         self.bytes.div_ceil(SECTOR_BYTES as u32)
     }
@@ -36,8 +36,8 @@ impl Footprint {
     }
 }
 
-/// The last affine request of a site and its footprint. Where an affine request starts within its
-/// line, its stride, its mask and the distance of its halves decide everything.
+/// The last affine request of a site and its footprint, as a cache. The start offset in the line, the stride, the mask
+/// and the distance between the halves determine the footprint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FootprintMemo {
     mask: u32,
@@ -47,11 +47,11 @@ pub struct FootprintMemo {
     footprint: Footprint,
 }
 
-/// Footprint of a request in global, constant, shared or local memory.
+/// Returns the footprint of a request to global, constant, shared or local memory.
 ///
-/// Shared addresses count from the start of the block's shared memory. Local ones are offsets in
-/// each lane's stack; local memory is laid out so that the same 4-byte word of neighbouring lanes is
-/// contiguous (CUDA C++ Programming Guide, "Local Memory"), and so it is counted here.
+/// Shared addresses are relative to the start of the block's shared memory, and local addresses are offsets in each
+/// lane's stack. Local memory is laid out so that the same 4-byte word of neighbouring lanes is contiguous (CUDA C++
+/// Programming Guide, "Local Memory"), and the footprint is computed for that layout.
 #[inline]
 pub fn footprint(access: &Access<'_>, width: Width, memo: &mut FootprintMemo, table: &mut LineTable) -> Footprint {
     if width.holes.is_some() {
@@ -72,8 +72,8 @@ pub fn footprint(access: &Access<'_>, width: Width, memo: &mut FootprintMemo, ta
             let first = if low_half { bases[0] } else { bases[1] };
             let start = (first % LINE_BYTES) as u32 | if low_half { 0 } else { 1 << 31 };
             let halves = if low_half && access.mask >> 16 != 0 { bases[1].wrapping_sub(bases[0]) } else { 0 };
-            // Whether the addresses wrap does not follow from the rest; such requests are not remembered. Those that
-            // rise from a small address, as in shared memory, do not.
+            // The cache key does not show whether addresses wrap, so requests that might wrap are not cached. Ascending
+            // addresses from a low start, as in shared memory, never wrap.
             let rises = first < 1 << 40 && stride >= 0 && halves < 1 << 40;
             let plain = rises || first.wrapping_add(1 << 40) > 1 << 41;
             let same =
@@ -92,12 +92,12 @@ pub fn footprint(access: &Access<'_>, width: Width, memo: &mut FootprintMemo, ta
     }
 }
 
-/// Footprint of any request, through the table. Leaves the table filled.
+/// Returns the footprint of any request, computed with the table. The table stays filled.
 pub(super) fn exact(access: &Access<'_>, width: Width, table: &mut LineTable) -> Footprint {
     together(&[access], width, table)
 }
 
-/// Footprint of several requests of one site as one. Leaves the table filled.
+/// Returns the combined footprint of several requests of one site. The table stays filled.
 pub fn together(accesses: &[&Access<'_>], width: Width, table: &mut LineTable) -> Footprint {
     table.clear();
     accesses.iter().for_each(|access| insert(access, width, table));
@@ -126,7 +126,7 @@ fn insert(access: &Access<'_>, width: Width, table: &mut LineTable) {
     });
 }
 
-/// `length` bytes without a gap; `None` when they wrap at 2^64.
+/// Returns the footprint of `length` contiguous bytes; `None` if they wrap at 2^64.
 fn solid_range(first: u64, length: u64) -> Option<Footprint> {
     let last = first.checked_add(length - 1)?;
     Some(Footprint {
@@ -140,7 +140,8 @@ fn pieces(first: u64, last: u64, size: u64) -> u32 {
     (last / size - first / size + 1) as u32
 }
 
-/// Every lane at the same offset of its stack: each word is a line of 32 lanes' words.
+/// Returns the footprint if every lane accesses the same offset of its stack: each word is a line with the words of 32
+/// lanes.
 fn local_uniform(offset: u64, mask: u32, width: u32) -> Footprint {
     let words = ((offset % 4) as u32 + width).div_ceil(4);
     let groups = (0..4).filter(|group| mask >> (8 * group) & 0xff != 0).count() as u32;
@@ -175,7 +176,7 @@ struct Run {
     last: u64,
 }
 
-/// Lanes of one constant stride; `None` where there is no closed form.
+/// Describes lanes with one constant stride; `None` if there is no closed form.
 fn run(mask: u32, base: u64, stride: i64, width: u32) -> Option<Run> {
     let lanes = u64::from(mask.count_ones());
     let lowest = mask.trailing_zeros();
@@ -194,7 +195,7 @@ fn run(mask: u32, base: u64, stride: i64, width: u32) -> Option<Run> {
     if step <= width {
         return if gapless { done(solid_range(first, last - first + 1)?) } else { None };
     }
-    // From here on no two lanes share a byte. With natural alignment no lane crosses a sector.
+    // From here on, lanes share no bytes. With natural alignment, no lane crosses a sector.
     let natural =
         width.is_power_of_two() && width <= SECTOR_BYTES && first.is_multiple_of(width) && step.is_multiple_of(width);
     if !natural {
@@ -202,10 +203,10 @@ fn run(mask: u32, base: u64, stride: i64, width: u32) -> Option<Run> {
     }
     let count = |size: u64| {
         if step >= size {
-            // Two starts lie at least one piece apart: each lane has its own.
+            // The start addresses are at least one piece apart, so each lane touches a different piece.
             Some(lanes as u32)
         } else if gapless {
-            // Starts lie closer than a piece: none in between is left out.
+            // The start addresses are less than a piece apart, so every piece in between is touched.
             Some(pieces(first, last, size))
         } else {
             None

@@ -1,26 +1,26 @@
-//! The set of bytes a request touches, as 128-byte lines with one bit per byte.
+//! The set of bytes that a request touches, as 128-byte lines with one bit per byte.
 
 use super::Footprint;
 use crate::geometry::LINE_BYTES;
 use std::collections::BTreeMap;
 
-/// Places in the table. At most [`LIMIT`] are used, so that probing stays short.
+/// Slots of the table. At most [`LIMIT`] are used, so that probing stays short.
 const PLACES: usize = 512;
-/// Lines kept in the table; more go to the slow map.
+/// Maximum number of lines in the table; further lines go to a slower map.
 const LIMIT: usize = 256;
 
-/// Collects bytes and counts lines, sectors and bytes of them as they come. Emptying it costs
-/// nothing, so one table serves all requests of a worker.
+/// Collects bytes, and counts their lines, sectors and bytes. Clearing costs nothing, so one table serves all requests
+/// of a worker.
 pub struct LineTable {
-    /// Generation that wrote a place; other places are empty.
+    /// Generation that wrote each slot; slots of other generations are empty.
     stamps: Box<[u32; PLACES]>,
     lines: Box<[u64; PLACES]>,
     bytes: Box<[u128; PLACES]>,
-    /// Sectors of the line, bit 0 the lowest.
+    /// Sectors of the line; bit 0 is the lowest.
     sectors: Box<[u8; PLACES]>,
     generation: u32,
     counts: Footprint,
-    /// Lines beyond [`LIMIT`]; only very wide accesses come here.
+    /// Lines beyond [`LIMIT`], which only very wide accesses need.
     overflow: BTreeMap<u64, u128>,
 }
 
@@ -52,22 +52,22 @@ impl LineTable {
         }
     }
 
-    /// What is in the table.
+    /// Returns the counts of the table's contents.
     #[inline]
     pub fn footprint(&self) -> Footprint {
         self.counts
     }
 
-    /// Adds the bytes of `mask` (bit 0 is the line's first byte, `count` of them) of line `line`.
-    /// `sectors` are the sectors that `mask` has bytes in.
+    /// Adds the bytes of `mask` to line `line`. Bit 0 is the line's first byte, `count` is the number of bits, and
+    /// `sectors` are the sectors with a byte in `mask`.
     #[inline]
     fn insert(&mut self, line: u64, mask: u128, sectors: u8, count: u32) {
         let mut place = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros())) as usize % PLACES;
         while self.stamps[place] == self.generation {
             if self.lines[place] == line {
                 let again = self.bytes[place] & mask;
-                // Lanes that share bytes are rare but for broadcasts, and bits are slow to count
-                // without the processor's own instruction.
+                // Except for broadcasts, lanes rarely share bytes. Counting bits is slow on processors without an
+                // instruction for it.
                 self.counts.bytes += if again == 0 {
                     count
                 } else if again == mask {
@@ -105,7 +105,7 @@ impl LineTable {
         self.overflow.insert(line, new);
     }
 
-    /// Adds `width` bytes from `address` on; addresses wrap at 2^64.
+    /// Adds `width` bytes that start at `address`; addresses wrap at 2^64.
     #[inline]
     pub fn insert_range(&mut self, address: u64, width: u32) {
         let mut line = address / LINE_BYTES;
@@ -122,7 +122,7 @@ impl LineTable {
         }
     }
 
-    /// Adds the bytes of `mask` (bit 0 is the byte at `address`).
+    /// Adds the bytes of `mask`; bit 0 is the byte at `address`.
     pub fn insert_masked(&mut self, address: u64, mask: u64) {
         let offset = address % LINE_BYTES;
         let line = address / LINE_BYTES;
@@ -137,10 +137,10 @@ impl LineTable {
     }
 }
 
-/// Sectors of a line that have a byte in `bytes`, bit 0 the lowest.
+/// Returns the sectors of a line with a byte in `bytes`; bit 0 is the lowest.
 fn sectors_of(bytes: u128) -> u8 {
     (0..4).map(|sector| u8::from((bytes >> (32 * sector)) as u32 != 0) << sector).sum()
 }
 
-/// Bits set in a number of four bits.
+/// Number of bits in a number of four bits.
 const SECTOR_COUNT: [u32; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];

@@ -1,8 +1,8 @@
-//! What one request costs, and sums of it.
+//! Counts the costs of requests.
 //!
-//! Definitions are those of the contract: a *sector* is a 32-byte aligned piece of memory, a *line*
-//! a 128-byte one; a request's sectors are the distinct ones its lanes touch; *ideal sectors* are
-//! the distinct bytes it touches divided by 32, rounded up.
+//! A *sector* is a 32-byte aligned piece of memory, and a *line* a 128-byte aligned piece. A request's sectors are the
+//! distinct ones that its lanes touch. *Ideal sectors* are the distinct bytes that it touches, divided by 32 and
+//! rounded up.
 
 mod banks;
 mod counters;

@@ -1,11 +1,11 @@
-//! Slow, obvious versions of the counts, for the tests.
+//! Slow, obvious versions of the counts, for tests.
 
 use super::Footprint;
 use crate::geometry::{Banks, Width};
 use std::collections::{BTreeMap, BTreeSet};
 use warpline_format::access::{Access, Space};
 
-/// Every byte of every lane, where it lies in memory.
+/// Returns every byte of every lane, with its address in memory.
 fn bytes_of(access: &Access<'_>, width: Width) -> Vec<(u32, u64)> {
     let mut all = Vec::new();
     access.for_each_lane(|lane, address| {
@@ -29,8 +29,8 @@ pub(super) fn footprint(access: &Access<'_>, width: Width) -> Footprint {
     Footprint { sectors: distinct(32), lines: distinct(128), bytes: distinct(1) }
 }
 
-/// Passes of a request over banks and the least there could be: byte by byte, the distinct rows that each
-/// group of lanes needs of each bank. `merges` allows larger groups for lanes that share addresses in pairs.
+/// Counts the passes of a request through banks, and the minimum, byte by byte: the distinct rows of each bank that
+/// each group of lanes needs. `merges` allows larger groups for lanes that share addresses in pairs.
 pub(super) fn wavefronts(access: &Access<'_>, width: Width, banks: Banks, merges: bool) -> (u32, u32) {
     let round = u64::from(banks.banks * banks.bank_bytes);
     let lanes_per_group = match width.bytes {

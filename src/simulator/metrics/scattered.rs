@@ -1,4 +1,4 @@
-//! Requests whose lanes lie anywhere: sorted once, for all that is counted of them.
+//! Requests with arbitrary lane addresses. The addresses are sorted once for all counts.
 
 use warpline_format::access::{Access, Addresses, LANES, Space};
 
@@ -6,31 +6,31 @@ use super::Footprint;
 use crate::geometry::{LINE_BYTES, Width};
 use crate::simd::{processor, sorted};
 
-/// The elements of a request in rising order, where each lane touches one naturally aligned element of up to 32 bytes: so
-/// no lane crosses a sector, and lanes share an element or nothing.
+/// The elements of a request in ascending order, if each lane accesses one naturally aligned element of up to 32 bytes.
+/// No lane then crosses a sector, and two lanes access either the same element or disjoint bytes.
 pub struct Scattered {
-    /// Multiple of a line's bytes.
+    /// Base address; a multiple of the line size.
     start: u64,
-    /// Distances of the elements from there, rising; equal ones where lanes share an element. Lanes that take no part
-    /// repeat the last one.
+    /// Distances of the elements from `start` in ascending order. Lanes that share an element have equal distances;
+    /// inactive lanes repeat the last one.
     keys: [i32; LANES],
-    /// Distinct elements, sectors and lines.
+    /// Number of distinct elements, and counts of sectors and lines.
     elements: u32,
     sectors: u32,
     lines: u32,
     bytes: u32,
-    /// Of elements of 8 or 16 bytes, which are served in groups of lanes: passes over 32 banks of 4 bytes, and passes if no
-    /// two rows of a bank were needed.
+    /// For elements of 8 or 16 bytes, which are served in groups of lanes: passes through 32 banks of 4 bytes, and
+    /// passes without bank conflicts.
     in_groups: [u32; 2],
-    /// The same in groups twice as large, where the lanes share addresses in pairs.
+    /// The same counts for groups of twice as many lanes, if the lanes share addresses in pairs.
     in_merged_groups: Option<[u32; 2]>,
 }
 
-/// The highest distance.
+/// The maximum distance.
 const FARTHEST: u32 = i32::MAX as u32 - LINE_BYTES as u32;
 
 impl Scattered {
-    /// `None` for requests of any other kind.
+    /// Sorts a request's elements; `None` for other kinds of requests.
     #[inline]
     pub fn from_access(access: &Access<'_>, width: Width) -> Option<Scattered> {
         let Addresses::Delta(base, deltas) = access.addresses else { return None };
@@ -41,23 +41,24 @@ impl Scattered {
         processor::with_newer_instructions(SortElements { base, deltas, mask: access.mask, bytes: width.bytes })
     }
 
-    /// First and last byte; `None` where they wrap.
+    /// Returns the first and the last byte; `None` if they wrap.
     pub fn extent(&self) -> Option<(u64, u64)> {
         let at = |key: i32| self.start + u64::from(key.cast_unsigned());
         Some((at(self.keys[0]), at(self.keys[LANES - 1]).checked_add(u64::from(self.bytes - 1))?))
     }
 
-    /// Distinct elements.
+    /// Returns the number of distinct elements.
     pub fn elements(&self) -> u32 {
         self.elements
     }
 
-    /// Distinct sectors, lines and bytes.
+    /// Returns the number of distinct sectors, lines and bytes.
     pub fn footprint(&self) -> Footprint {
         Footprint { sectors: self.sectors, lines: self.lines, bytes: self.elements * self.bytes }
     }
 
-    /// Distinct 4-byte words of elements that are no larger, rising, as numbers of words from address 0.
+    /// Returns the distinct 4-byte words in ascending order, as word numbers counted from address 0. Elements must not
+    /// be larger than a word.
     pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
         let mut last = u64::MAX;
         self.keys.iter().filter_map(move |key| {
@@ -66,18 +67,19 @@ impl Scattered {
         })
     }
 
-    /// Passes of elements of 8 or 16 bytes over 32 banks of 4 bytes, and the least that as many distinct ones need. With
-    /// `merges_pairs`, lanes that share addresses in pairs are served in groups twice as large.
+    /// Returns the passes of elements of 8 or 16 bytes through 32 banks of 4 bytes, and the minimum for as many
+    /// distinct elements. With `merges_pairs`, lanes that share addresses in pairs are served in groups of twice as
+    /// many lanes.
     pub fn passes_in_groups(&self, merges_pairs: bool) -> Option<[u32; 2]> {
         let passes = self.in_merged_groups.filter(|_| merges_pairs).unwrap_or(self.in_groups);
         matches!(self.bytes, 8 | 16).then_some(passes)
     }
 
-    /// How many of those words there are in all, and at most in one of `banks` banks of one word, which are a power of two
-    /// up to 64.
+    /// Returns the total number of these words, and the maximum number in one of `banks` one-word banks. `banks` is a
+    /// power of two up to 64.
     #[inline]
     pub fn words_by_bank(&self, banks: u32) -> [u32; 2] {
-        // Rows of a bank; which lanes share a word cannot be foreseen, so nothing depends on it.
+        // Rows used per bank. Which lanes share a word is unpredictable, so the code has no branch on it.
         let mut rows = [0u8; 64];
         let first = (self.start / 4) as u32;
         let (mut all, mut last) = (0, -1);
@@ -92,7 +94,7 @@ impl Scattered {
     }
 }
 
-/// Brings the elements of a request into order.
+/// Sorts the elements of a request.
 struct SortElements<'a> {
     base: u64,
     deltas: &'a [u8],
@@ -144,8 +146,8 @@ impl processor::Job for SortElements<'_> {
     }
 }
 
-/// Returns whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are
-/// active. `keys` are those of the lanes in `mask`, one after another.
+/// Returns whether each active lane has the address of lane n ^ 1, or each has the address of lane n ^ 2, considering
+/// only active lanes. `keys` belong to the lanes in `mask`, in order.
 #[inline(always)]
 fn shares_in_pairs(keys: &[i32; LANES], mask: u32) -> bool {
     let mut of_lanes = *keys;
@@ -156,7 +158,7 @@ fn shares_in_pairs(keys: &[i32; LANES], mask: u32) -> bool {
         }
     }
     let differs = |distance: usize| {
-        // Inactive lanes agree with any.
+        // Inactive lanes match any partner.
         let both = mask & partners(mask, distance);
         (0..LANES).fold(0, |all, lane| all | u32::from(of_lanes[lane] != of_lanes[lane ^ distance]) & (both >> lane))
     };
@@ -172,8 +174,8 @@ fn partners(mask: u32, distance: usize) -> u32 {
     }
 }
 
-/// Passes of elements of which `COUNT` take a pass of 128 bytes, by groups of `GROUP` lanes, and the least there could be.
-/// `keys` are those of the lanes in `mask`, one after another.
+/// Counts the passes, and the minimum, of elements in groups of `GROUP` lanes. `COUNT` elements fill a pass of 128
+/// bytes. `keys` belong to the lanes in `mask`, in order.
 #[inline(always)]
 fn passes_in_groups<const GROUP: usize, const COUNT: usize>(keys: &[i32; LANES], mask: u32) -> [u32; 2] {
     let log = 7 - COUNT.trailing_zeros();
@@ -182,7 +184,7 @@ fn passes_in_groups<const GROUP: usize, const COUNT: usize>(keys: &[i32; LANES],
         let lanes = (mask >> (group * GROUP) & (u32::MAX >> (LANES - GROUP))).count_ones() as usize;
         let Some(here) = keys.get(at..at + lanes).filter(|here| !here.is_empty()) else { continue };
         at += lanes;
-        // Lanes that take no part repeat the group's last one.
+        // Inactive lanes repeat the group's last lane.
         let mut own = [here[lanes - 1]; GROUP];
         own[..lanes].copy_from_slice(here);
         let descents: u32 = (1..GROUP).map(|lane| u32::from(own[lane - 1] > own[lane])).sum();
@@ -212,7 +214,7 @@ mod tests {
     use crate::metrics::{LineTable, footprint};
 
     proptest! {
-        /// Against the table of bytes.
+        /// Compares the counts with the table of bytes.
         #[test]
         fn counts_what_the_table_counts(
             mask in 1u32.., base in prop_oneof![0u64..1 << 20, u64::MAX - (1 << 33)..],
@@ -232,7 +234,7 @@ mod tests {
                 return Ok(());
             }
             let Some(scattered) = scattered else {
-                // What it leaves alone: elements out of their alignment, and the ends of the space.
+                // Misaligned elements and addresses at the ends of the address space are not handled.
                 let fits = addresses.iter().all(|address| address % u64::from(width.bytes) == 0);
                 prop_assert!(!fits || spread > 1 << 32 || base > 1 << 20);
                 return Ok(());

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a curve cannot be.
+/// Reasons why a curve is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum CurveError {
-    /// Sizes and latencies do not go together.
+    /// The numbers of sizes and latencies differ.
     #[error("{sizes} sizes and {latencies} latencies")]
     Lengths {
         /// Number of sizes.
@@ -13,15 +13,15 @@ pub enum CurveError {
         /// Number of latencies.
         latencies: usize,
     },
-    /// A size is smaller than the one before.
+    /// A size is smaller than the previous one.
     #[error("sizes do not ascend")]
     Order,
-    /// Nothing takes so long.
+    /// A latency is implausible.
     #[error("{0} is no latency")]
     Latency(f64),
 }
 
-/// The way of the loads.
+/// The path of the loads through the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Path {
     /// Plain loads.
@@ -32,13 +32,13 @@ pub enum Path {
     PastLevel1,
 }
 
-/// `[[curves]]`: average latency of a chain of dependent loads, by the size of the array that it goes through.
+/// `[[curves]]`: average latency of a chain of dependent loads, by the size of the array that the chain traverses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curve {
-    /// The way of the loads.
+    /// The path of the loads.
     pub path: Path,
-    /// Bytes between the places of the chain.
+    /// Bytes between consecutive elements of the chain.
     pub stride: u32,
     /// Sizes, ascending.
     pub bytes: Vec<u64>,
@@ -51,8 +51,7 @@ pub struct Curve {
 impl Curve {
     /// Checks the curve for impossible values.
     ///
-    /// # Errors
-    /// Returns what is wrong.
+    /// # Errors Returns the reason if the curve is invalid.
     pub fn check(&self) -> Result<(), CurveError> {
         if self.bytes.len() != self.cycles.len() {
             return Err(CurveError::Lengths { sizes: self.bytes.len(), latencies: self.cycles.len() });

@@ -1,4 +1,4 @@
-//! What the figures of a device may be.
+//! Checks the figures of a device.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use warpline_format::warp_order::{LONGEST_WAIT, MOST_DRIFT, Order};
 
 use super::figure::Figure;
 
-/// The figures of [`Device`], as far as known; units as there.
+/// The figures of [`Device`] that are known, in the same units.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields are those of `Device`")]
@@ -29,15 +29,15 @@ pub struct DeviceFigures {
     pub memory_bytes: Option<Figure<u64>>,
     pub l2_bytes: Option<Figure<u64>>,
     pub turn: Option<Figure<u32>>,
-    /// How an SM chooses the warp that issues next; loose round robin where absent.
+    /// How an SM chooses the warp that issues next; loose round robin if absent.
     pub warp_order: Option<Figure<WarpOrder>>,
-    /// `drift` of [`Order::LooseRoundRobin`], per cent; 0 where absent.
+    /// `drift` of [`Order::LooseRoundRobin`] in per cent; 0 if absent.
     pub warp_drift: Option<Figure<u32>>,
-    /// `wait` of [`Order::OldestFirst`], steps.
+    /// `wait` of [`Order::OldestFirst`] in steps.
     pub warp_wait: Option<Figure<u32>>,
 }
 
-/// The names of [`Order`] in a model's file.
+/// The names of [`Order`] in a model file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarpOrder {
@@ -48,7 +48,7 @@ pub enum WarpOrder {
 }
 
 impl DeviceFigures {
-    /// Returns the order of warps. Other figures are assumed to have been checked.
+    /// Returns the order of warps. The other figures must already be checked.
     pub fn order(&self) -> Order {
         let value = |figure: &Option<Figure<u32>>| figure.as_ref().map_or(0, |figure| figure.value);
         match self.warp_order.as_ref().map(|figure| figure.value) {
@@ -58,10 +58,10 @@ impl DeviceFigures {
     }
 }
 
-/// Checks for figures that no device can have, or with which no run is possible.
+/// Checks for figures that are impossible, or that make a run impossible.
 ///
 /// # Errors
-/// The figure and what is wrong with it.
+/// Returns the figure and the reason.
 pub(super) fn check(figures: &DeviceFigures) -> Result<(), (&'static str, String)> {
     let range = |name: &'static str, figure: &Option<Figure<u32>>, range: RangeInclusive<u32>| match figure {
         Some(Figure { value, .. }) if !range.contains(value) => {
@@ -69,12 +69,12 @@ pub(super) fn check(figures: &DeviceFigures) -> Result<(), (&'static str, String
         }
         _ => Ok(()),
     };
-    // Warp slots of all SMs are numbered in 28 bits.
+    // The warp slots of all SMs are numbered with 28 bits.
     range("sms", &figures.sms, 1..=1 << 16)?;
-    // A warp of 32 or 64 lanes has to fit.
+    // A warp of 32 or 64 lanes must fit.
     range("threads_per_sm", &figures.threads_per_sm, 64..=1 << 12)?;
     range("blocks_per_sm", &figures.blocks_per_sm, 1..=1 << 10)?;
-    // One warp with the fewest registers that are given out.
+    // One warp with the smallest register allocation must fit.
     range("registers_per_sm", &figures.registers_per_sm, 1 << 10..=1 << 24)?;
     range("register_unit", &figures.register_unit, 1..=1 << 12)?;
     range("shared_per_sm", &figures.shared_per_sm, 0..=1 << 24)?;
@@ -97,7 +97,7 @@ pub(super) fn check(figures: &DeviceFigures) -> Result<(), (&'static str, String
     Ok(())
 }
 
-/// Checks that the figures of an order belong to it.
+/// Checks that the figures match the order of warps.
 fn check_order(figures: &DeviceFigures) -> Result<(), (&'static str, String)> {
     let oldest_first = figures.warp_order.as_ref().is_some_and(|figure| figure.value == WarpOrder::OldestFirst);
     let wrong = match (oldest_first, &figures.warp_drift, &figures.warp_wait) {
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Returns the built-in model with these lines in its table of the device.
+    /// Returns the built-in model with the given lines added to its device table.
     fn with(lines: &str) -> Result<crate::models::Model, String> {
         let text = include_str!("../../../models/v100.toml").replacen("[device]\n", &format!("[device]\n{lines}"), 1);
         parse(&text, std::path::Path::new("mine.toml")).map_err(|error| error.to_string())

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// A figure and where it comes from.
+/// A figure and its source.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table like { value = 68, source = \"key of [sources]\" }")]
 pub struct Figure<T> {

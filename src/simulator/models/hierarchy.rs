@@ -227,7 +227,7 @@ pub(super) fn check(model: &Model, text: &str) -> Result<(), (usize, String)> {
     })
 }
 
-/// Line of a figure, from 1; that of its section where it is absent.
+/// Returns the line of a figure, counted from 1, or the line of its section if the figure is absent.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let mut here = "";
     let mut section_line = 1;
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn the_carve_out_follows_the_shared_memory() {
         let a100 = find("a100").unwrap().hierarchy().unwrap();
-        // 32 KiB are the least that the driver reserves.
+        // The driver reserves at least 32 KiB.
         assert_eq!(a100.l1.lines(0), (188 - 32) * 1024 / 128);
         assert_eq!(a100.l1.lines(40_000), (188 - 64) * 1024 / 128);
         assert_eq!(a100.l1.lines(167_936), (188 - 164) * 1024 / 128);

@@ -1,5 +1,5 @@
-//! GPU models: `models/*.toml`, each figure with its source. A figure that no source gives is absent
-//! there; if a run needs one, the profile reports the value that is assumed here.
+//! GPU models: `models/*.toml`, each figure with its source. Figures without a source are absent. If a run needs such a
+//! figure, this module supplies an assumption, and the profile reports it.
 
 mod curves;
 mod device;

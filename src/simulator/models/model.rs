@@ -1,5 +1,5 @@
-//! GPU models: `models/*.toml`, each figure with its source. A figure that no source gives is absent
-//! there; if a run needs one, the profile reports the value that is assumed here.
+//! GPU models: `models/*.toml`, each figure with its source. Figures without a source are absent. If a run needs such a
+//! figure, this module supplies an assumption, and the profile reports it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use super::hierarchy;
 use super::hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, StageFigures, TlbFigures};
 use super::rates::RateFigures;
 
-/// The model if none is requested.
+/// The model that is used if none is requested.
 pub const DEFAULT_MODEL: &str = "rtx2080ti";
 
-/// The models that come with Warpline, oldest first.
+/// The models that are included in Warpline, oldest first.
 const BUILT_IN: &[(&str, &str)] = &[
     ("gtx480", include_str!("../../../models/gtx480.toml")),
     ("gtx560ti", include_str!("../../../models/gtx560ti.toml")),
@@ -41,7 +41,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("profiner", include_str!("../../../models/profiner.toml")),
 ];
 
-/// A model file.
+/// The contents of a model file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -51,11 +51,11 @@ pub struct Model {
     pub key: String,
     /// Architecture and chip.
     pub architecture: String,
-    /// Lanes of a warp (64 on GCN and CDNA).
+    /// Lanes per warp (64 on GCN and CDNA).
     pub warp: u32,
     /// See [`DeviceFigures`].
     pub device: DeviceFigures,
-    /// How lanes are grouped.
+    /// Groups of lanes that are coalesced together.
     pub coalescing: Option<CoalescingFigures>,
     /// L1.
     pub l1: Option<L1Figures>,
@@ -74,19 +74,19 @@ pub struct Model {
     /// Measured latencies.
     #[serde(default)]
     pub curves: Vec<Curve>,
-    /// What the source keys stand for.
+    /// Texts of the sources, by key.
     pub sources: BTreeMap<String, String>,
 }
 
-/// Why a model cannot be used.
+/// Reasons why a model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// No such model.
+    /// No model has this name.
     #[error("unknown GPU model `{name}`; known are: {known}; or give a model file (*.toml)")]
     Unknown {
-        /// As given.
+        /// The requested name.
         name: String,
-        /// All names.
+        /// All existing names.
         known: String,
     },
     /// The file cannot be read.
@@ -112,10 +112,10 @@ pub enum ModelError {
         path: PathBuf,
         /// Line, from 1.
         line: usize,
-        /// Figure and reason.
+        /// The figure and the reason.
         what: String,
     },
-    /// A figure that a run cannot do without.
+    /// A figure that a run requires is absent.
     #[error("GPU model {model} has no figure for `{figure}`, so programs cannot be run for it")]
     Missing {
         /// Model.
@@ -125,19 +125,18 @@ pub enum ModelError {
     },
 }
 
-/// Names of the built-in models.
+/// Returns the names of the built-in models.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
 /// Finds a model by name (case, blanks, dashes and underscores do not matter) or by file.
 ///
-/// # Errors
-/// [`ModelError`] but for `Missing`.
+/// # Errors Returns a [`ModelError`] other than `Missing`.
 pub fn find(name: &str) -> Result<Model, ModelError> {
     let (text, path) = text(name)?;
     let mut model = parse(&text, &path)?;
-    // A changed copy of a built-in model is another model, and both can be used.
+    // A modified copy of a built-in model is a different model. Both can be used at the same time.
     if matches!(text, Cow::Owned(_)) && names().any(|built_in| built_in == model.key) {
         let stem = path.file_stem().map_or("file".into(), |stem| stem.to_string_lossy());
         let stem: String = stem.chars().map(|c| if is_of_key(c) { c } else { '_' }).collect();
@@ -146,12 +145,12 @@ pub fn find(name: &str) -> Result<Model, ModelError> {
     Ok(model)
 }
 
-/// Characters of a model's key.
+/// Returns whether a character is allowed in a model's key.
 pub(super) fn is_of_key(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.')
 }
 
-/// Returns the text of a model's file, found as by [`find`].
+/// Returns the text of a model file, which is found as in [`find`].
 fn text(name: &str) -> Result<(Cow<'static, str>, PathBuf), ModelError> {
     let plain: String = name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect();
     if let Some((key, text)) = BUILT_IN.iter().find(|(key, _)| *key == plain) {
@@ -165,10 +164,10 @@ fn text(name: &str) -> Result<(Cow<'static, str>, PathBuf), ModelError> {
     Err(ModelError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(" ") })
 }
 
-/// A table of a model's file: name, and its figures as name, value and source.
+/// A table of a model file: its name, and the name, value and source of each figure.
 pub type Section = (String, Vec<(String, String, String)>);
 
-/// Returns the figures of the memory hierarchy and the rates as the model's file has them, table by table.
+/// Returns the figures of the memory hierarchy and the rates as the model file contains them, table by table.
 ///
 /// # Errors
 /// As [`find`].
@@ -196,20 +195,20 @@ pub fn sections(name: &str) -> Result<Vec<Section>, ModelError> {
 /// Reads the text of a model's file; `path` is for messages.
 ///
 /// # Errors
-/// [`ModelError`]: what is wrong, and in which line.
+/// Returns a [`ModelError`] with the reason and the line.
 pub fn parse(text: &str, path: &Path) -> Result<Model, ModelError> {
     let mut model: Model =
         toml::from_str(text).map_err(|error| ModelError::Parse { path: path.to_owned(), error: Box::new(error) })?;
-    // They go into reports and messages.
+    // Reports and messages contain these texts.
     [&mut model.name, &mut model.key, &mut model.architecture].into_iter().for_each(visible::make_name);
     hierarchy::check(&model, text).map_err(|(line, what)| ModelError::Wrong { path: path.to_owned(), line, what })?;
     Ok(model)
 }
 
-/// Name of the model of a GPU by the name that its driver gives it, as `NVIDIA H100 80GB HBM3`.
+/// Returns the name of the model for a GPU name that the driver reports, such as `NVIDIA H100 80GB HBM3`.
 pub fn for_gpu(name: &str) -> Option<&'static str> {
     let words: Vec<String> = name.split([' ', '-']).map(str::to_lowercase).collect();
-    // A model's name is one word or some that follow one another: `RTX 2080 Ti`. The longest counts.
+    // A model's name consists of one or more consecutive words, such as `RTX 2080 Ti`. The longest match is used.
     let runs = (0..words.len()).flat_map(|first| (first..words.len()).map(move |last| (first, last)));
     let mut found: Vec<&'static str> = runs
         .filter_map(|(first, last)| {
@@ -221,20 +220,20 @@ pub fn for_gpu(name: &str) -> Option<&'static str> {
     found.first().copied()
 }
 
-/// A device for the runtime, and which of its figures are not figures of the model.
+/// A device for the runtime, and the names of its assumed figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunDevice {
-    /// What the runtime gets.
+    /// The device that the runtime receives.
     pub device: Device,
-    /// Names of figures that are assumed.
+    /// Names of assumed figures.
     pub assumed: Vec<&'static str>,
 }
 
 impl Model {
-    /// Returns the numbers that a run needs.
+    /// Returns the figures that a run needs.
     ///
     /// # Errors
-    /// [`ModelError::Missing`] for what cannot be assumed.
+    /// Returns [`ModelError::Missing`] for a figure that cannot be assumed.
     pub fn run_device(&self) -> Result<RunDevice, ModelError> {
         let mut assumed = Vec::new();
         let figures = &self.device;
@@ -251,8 +250,8 @@ impl Model {
                 value
             })
         };
-        // The allocation units of compute capability 7.x and older are in no source that was read;
-        // these are the usual ones. The turn is the scheduler's own, no GPU publishes one.
+        // No consulted source contains the allocation units of compute capability 7.x and older; these are commonly
+        // stated values. The size of an issue slot is a property of this scheduler, because GPU vendors publish none.
         let register_unit = or(&figures.register_unit, "register_unit", 256);
         let shared_unit = or(&figures.shared_unit, "shared_unit", 256);
         let blocks_per_sm = or(&figures.blocks_per_sm, "blocks_per_sm", threads_per_sm / self.warp.max(1));
@@ -344,13 +343,14 @@ mod tests {
         ] {
             assert_eq!(for_gpu(name), key, "{name}");
         }
-        // And by the models' own.
+        // Models are also found by their own names.
         for key in ["a100", "h200", "p100", "rtx2080ti", "b200", "v100"] {
             assert_eq!(for_gpu(&find(key).unwrap().name), Some(key));
         }
     }
 
-    /// `format/src/devices.rs` as it follows from the models: the runtime has their figures without reading them.
+    /// Returns the text of `format/src/devices.rs` that follows from the models. The runtime thereby has their figures
+    /// without reading model files.
     fn devices() -> String {
         let mut models: Vec<&str> = (0..=100).map(model_for).collect();
         models.sort_unstable_by_key(|name| names().position(|known| known == *name));
@@ -406,8 +406,8 @@ mod tests {
             *(if name == DEFAULT_MODEL { &mut default } else { &mut arms }) += &arm;
         }
         format!(
-            "//! The GPUs that programs find if no model was requested: written by `make docs` from `models/*.toml`, where the
-//! sources stand; a test compares.
+            "//! The GPUs of programs for which no model was requested. `make docs` generates this file from `models/*.toml`, which
+//! contain the sources; a test compares the two.
 
 use crate::device::{{Device, model_for}};
 use crate::warp_order::Order;
@@ -418,8 +418,8 @@ impl Device {{
         of_model(model_for(0))
     }}
 
-    /// What a program finds that runs code of this architecture (80 for `sm_80`), if no model was requested: the GPU
-    /// that [`model_for`] names.
+    /// Returns the device for a program with code of this architecture (80 for `sm_80`) if no model was requested: the
+    /// GPU that [`model_for`] returns.
     pub fn for_architecture(architecture: u32) -> Device {{
         of_model(model_for(architecture))
     }}

@@ -1,4 +1,4 @@
-//! Rates in a model file: what a GPU does per cycle and per second at best.
+//! Rates in a model file: the maximum throughput of a GPU per cycle and per second.
 
 use serde::Deserialize;
 
@@ -19,30 +19,30 @@ pub struct RateFigures {
     pub fp64: Option<Figure<u32>>,
     /// Results of the special function units per cycle and SM.
     pub special: Option<Figure<u32>>,
-    /// Multiply-adds of tensor cores per cycle and SM, dense: `f16` and `bf16` with sums of single precision.
+    /// Dense multiply-adds of tensor cores per cycle and SM, for `f16` and `bf16` with single-precision accumulation.
     pub tensor_fp16: Option<Figure<u32>>,
-    /// `f16` with sums of half precision.
+    /// The same for `f16` with half-precision accumulation.
     pub tensor_fp16_sums: Option<Figure<u32>>,
-    /// `tf32`.
+    /// The same for `tf32`.
     pub tensor_tf32: Option<Figure<u32>>,
-    /// Floating-point numbers of eight bits.
+    /// The same for 8-bit floating-point numbers.
     pub tensor_fp8: Option<Figure<u32>>,
-    /// Integers of eight bits.
+    /// The same for 8-bit integers.
     pub tensor_int8: Option<Figure<u32>>,
-    /// Doubles.
+    /// The same for doubles.
     pub tensor_fp64: Option<Figure<u32>>,
     /// 10⁹ bytes per second from L2 to all SMs, measured.
     pub l2_gbs: Option<Figure<f64>>,
-    /// 10⁹ bytes per second from device memory, measured where that is known.
+    /// 10⁹ bytes per second from device memory, measured if a measurement is known.
     pub dram_gbs: Option<Figure<f64>>,
 }
 
-/// Rates of a model; what is not known is absent.
+/// Rates of a model; unknown rates are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rates {
     /// Streaming multiprocessors.
     pub sms: u32,
-    /// Cycles of an SM per second.
+    /// Clock rate of an SM in cycles per second.
     pub clock_hz: Option<f64>,
     /// Warp instructions per cycle and SM.
     pub issue: Option<f64>,
@@ -54,19 +54,19 @@ pub struct Rates {
     pub special: Option<f64>,
     /// Multiply-adds of tensor cores per cycle and SM, by [`Product`].
     pub products: [Option<f64>; Product::ALL.len()],
-    /// Passes through the data and the tag stage per cycle and SM: 1 where the model has these stages.
+    /// Passes through the data and the tag stage per cycle and SM; 1 if the model has these stages.
     pub stage_passes: Option<f64>,
     /// 4-byte words per cycle and SM that the load/store units move.
     pub lane_words: Option<f64>,
-    /// Passes over the banks of shared memory per cycle and SM.
+    /// Passes through the banks of shared memory per cycle and SM.
     pub shared_passes: Option<f64>,
-    /// Those banks.
+    /// The banks of shared memory.
     pub shared_banks: Option<Banks>,
     /// Bytes of a lookup of L1 and of L2.
     pub lookup_bytes: (u64, u64),
-    /// Bytes that L1 of an SM, where no shared memory takes of it, and L2 hold; 0 unknown.
+    /// Bytes of an SM's L1 without shared memory, and bytes of L2; 0 if unknown.
     pub cache_bytes: (u64, u64),
-    /// Shared memory is the data array of L1: both use the data stage.
+    /// Shared memory and L1 share one array, so both use the data stage.
     pub unified: bool,
     /// Bytes per second from L2.
     pub l2: Option<f64>,
@@ -74,7 +74,7 @@ pub struct Rates {
     pub dram: Option<f64>,
 }
 
-/// Where a kind of products stands.
+/// Returns the accessor of the rate of a kind of products.
 fn pick(kind: Product) -> fn(&RateFigures) -> &Option<Figure<u32>> {
     match kind {
         Product::Half => |rates| &rates.tensor_fp16,
@@ -107,7 +107,7 @@ impl Model {
             products: Product::ALL.map(|kind| count(pick(kind))),
             stage_passes: self.stages.as_ref().map(|_| 1.0),
             lane_words: self.stages.as_ref().map(|stages| f64::from(stages.lanes.value)),
-            // One row of every bank per cycle; Fermi's banks take two (programming guide 4.2, F.4.3).
+            // One row of every bank is read per cycle; on Fermi, it takes two cycles (programming guide 4.2, F.4.3).
             shared_passes: self.shared.as_ref().map(|_| if self.before_kepler() { 0.5 } else { 1.0 }),
             shared_banks: self.hierarchy().ok().and_then(|hierarchy| hierarchy.shared),
             lookup_bytes: (
@@ -157,7 +157,7 @@ mod tests {
         let turing = find("rtx2080ti").unwrap().rates();
         assert_eq!((turing.sms, turing.clock_hz), (68, Some(1.545e9)));
         let ampere = find("a100").unwrap().rates();
-        // 312 TFLOPS of halves.
+        // The peak is 312 TFLOPS of half precision.
         let peak = 2.0 * ampere.products[Product::Half as usize].unwrap() * 108.0 * ampere.clock_hz.unwrap();
         assert_eq!((peak / 1e12).round(), 312.0);
         assert_eq!((turing.issue, turing.fp64, turing.l2), (Some(4.0), Some(2.0), Some(1344e9)));

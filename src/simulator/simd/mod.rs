@@ -1,4 +1,4 @@
-//! What the host's processor does with many numbers at once, for the hot loops of the analyses.
+//! Operations on many numbers at once with the host's vector instructions, for the hot loops of the analyses.
 
 pub mod processor;
 mod sorted;

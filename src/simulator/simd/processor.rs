@@ -1,7 +1,7 @@
-//! What safe Rust has no word for: prefetching, large pages, comparing many numbers at once, and code for newer
-//! processors.
+//! Operations that safe Rust does not provide: prefetching, large pages, comparisons of many numbers at once, and code
+//! for newer processors.
 
-/// Prefetches the cache line of an element; does nothing for an index out of range.
+/// Prefetches the cache line of an element; has no effect if the index is out of range.
 #[inline(always)]
 pub fn read<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -15,13 +15,13 @@ pub fn read<T>(slice: &[T], index: usize) {
     let _ = (slice, index);
 }
 
-/// Requests large pages for memory that has not been written yet, if it is large: a table that is read
-/// here and there then costs the host no walk through its own page tables for each read.
+/// Requests large pages for memory that has not been written yet, if it is large. Random reads of a large table then
+/// need fewer page-table walks on the host.
 pub fn prefer_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
     const MUCH: usize = 4 << 20;
     #[cfg(target_os = "linux")]
     if size_of_val(memory) >= MUCH {
-        // madvise requires whole pages, so what of the first and the last one lies outside is left out.
+        // `madvise` requires whole pages, so partial pages at both ends are excluded.
         const PAGE: usize = 4096;
         let start = memory.as_mut_ptr().cast::<u8>();
         let skipped = start.align_offset(PAGE);
@@ -35,7 +35,7 @@ pub fn prefer_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
     let _ = (memory, MUCH);
 }
 
-/// Which of eight numbers equal `wanted`, a bit each.
+/// Returns which of eight numbers equal `wanted`, one bit each.
 #[inline(always)]
 pub fn equal(numbers: &[u32; 8], wanted: u32) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -59,7 +59,7 @@ pub fn equal(numbers: &[u32; 8], wanted: u32) -> u32 {
     }
 }
 
-/// Which of 16 numbers equal `wanted`, a bit each.
+/// Returns which of 16 numbers equal `wanted`, one bit each.
 #[inline(always)]
 pub fn equal_of_16(numbers: &[u32; 16], wanted: u32) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -83,7 +83,7 @@ pub fn equal_of_16(numbers: &[u32; 16], wanted: u32) -> u32 {
     }
 }
 
-/// Which of 32 bytes equal `wanted`, a bit each.
+/// Returns which of 32 bytes equal `wanted`, one bit each.
 #[inline(always)]
 pub fn equal_bytes(bytes: &[u8; 32], wanted: u8) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -102,15 +102,15 @@ pub fn equal_bytes(bytes: &[u8; 32], wanted: u8) -> u32 {
     }
 }
 
-/// Work that is worth compiling twice.
+/// Work that is compiled for two generations of processors.
 pub trait Job {
-    /// What it gives.
+    /// Result of the work.
     type Output;
-    /// Does it. Mark the method `#[inline(always)]`: only what is inlined into it is compiled twice.
+    /// Performs the work. Mark the method `#[inline(always)]`: only inlined code is compiled twice.
     fn run(self) -> Self::Output;
 }
 
-/// Runs a job, compiled for a processor of 2013 or later (AVX2, bit counting) where this one is.
+/// Runs a job with the code for processors with AVX2 and bit counting (2013 or later) if this processor supports them.
 #[inline]
 pub fn with_newer_instructions<J: Job>(job: J) -> J::Output {
     #[cfg(target_arch = "x86_64")]
@@ -125,7 +125,7 @@ pub fn with_newer_instructions<J: Job>(job: J) -> J::Output {
             && std::arch::is_x86_feature_detected!("lzcnt")
             && std::arch::is_x86_feature_detected!("avx2")
         {
-            // SAFETY: every feature that `newer` is compiled for was just found.
+            // SAFETY: the processor was just found to support every feature that `newer` is compiled for.
             return unsafe { newer(job) };
         }
     }

@@ -1,9 +1,10 @@
-//! Sorting what the lanes of a warp hold.
+//! Sorts the numbers of a warp's lanes.
 //!
-//! The place of each number is how many others are lower: for 32 lanes 32 by 32 comparisons without a branch, eight at a time
-//! where the processor can. Callers are compiled for newer processors (see [`super::processor`]), and this with them.
+//! The position of each number is the count of smaller numbers. For 32 lanes, this takes 32 by 32 comparisons without a
+//! branch, eight at a time if the processor supports it. Callers are compiled for newer processors (see
+//! [`super::processor`]), and this code is inlined into them.
 
-/// Sorts numbers that are not negative.
+/// Sorts non-negative numbers.
 #[inline(always)]
 pub fn sorted<const COUNT: usize>(numbers: &[i32; COUNT]) -> [i32; COUNT] {
     let mut places = [0i32; COUNT];
@@ -16,7 +17,7 @@ pub fn sorted<const COUNT: usize>(numbers: &[i32; COUNT]) -> [i32; COUNT] {
     for (place, number) in places.iter().zip(numbers) {
         sorted[*place as usize % COUNT] = *number;
     }
-    // Equal ones have one place between them and leave as many free after it.
+    // Equal numbers share one position and leave the following positions free.
     let mut highest = 0;
     for number in &mut sorted {
         highest = highest.max(*number);

@@ -1,23 +1,23 @@
-//! Finding a line's way: by a scan of the set's ways if there are few, by a hash table
-//! over the whole cache where there are many.
+//! Finds the way of a line: by a scan of the set's ways if there are few, otherwise by a hash table over the whole
+//! cache.
 
 use crate::simd::processor;
 
-/// No line.
+/// Marks a way without a line.
 pub(crate) const EMPTY: u32 = u32::MAX;
-/// Most ways that are searched one by one.
+/// Maximum number of ways that are scanned.
 pub(crate) const MOST_SCANNED: u32 = 32;
-/// Most entries of a cache with more ways than that.
+/// Maximum number of entries of a cache with a hash table.
 pub(crate) const MOST_HASHED: u64 = u16::MAX as u64 - 1;
 
-/// Keys of all ways, and the way to find them.
+/// Keys of all ways, and the structure to find them.
 #[derive(Clone, Debug)]
 pub(crate) struct Ways {
     ways: usize,
     keys: Vec<u32>,
-    /// First entry + 1 of the chain of each hash, 0 where there is none; empty when sets are scanned.
+    /// First entry + 1 of the chain of each hash, or 0 if the chain is empty. The vector is empty if sets are scanned.
     heads: Vec<u16>,
-    /// Per entry: the next one + 1 in its chain.
+    /// Next entry + 1 in the chain of each entry.
     next: Vec<u16>,
     shift: u32,
 }
@@ -38,7 +38,7 @@ impl Ways {
         self.keys[entry]
     }
 
-    /// Prefetches the keys of a set that is scanned.
+    /// Prefetches the keys of a set, if sets are scanned.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: u32) {
         if self.heads.is_empty() {
@@ -51,7 +51,7 @@ impl Ways {
         (key.wrapping_mul(0x9e37_79b1) >> self.shift) as usize
     }
 
-    /// Returns the entry that holds `key` in the set.
+    /// Returns the entry of the set that contains `key`.
     #[inline(always)]
     pub(crate) fn find(&self, set: u32, key: u32) -> Option<usize> {
         if self.heads.is_empty() {
@@ -77,7 +77,7 @@ impl Ways {
         None
     }
 
-    /// Puts `key` in an entry and discards its previous key.
+    /// Stores `key` in an entry and discards the entry's previous key.
     #[inline]
     pub(crate) fn put(&mut self, entry: usize, key: u32) {
         let old = std::mem::replace(&mut self.keys[entry], key);

@@ -1,9 +1,9 @@
-//! Fully associative cache arrays, one per SM, with LRU or tree pseudo-LRU replacement: what L1 mostly is.
+//! Fully associative cache arrays, one per SM, with LRU or tree pseudo-LRU replacement. Most L1 models use this form.
 //!
-//! A hash table of buckets finds the lines: a bucket has places for 32, with a byte of each line's hash, all of which
-//! are compared at once, and is half full on average. What does not fit is in a list, which is nearly always empty. So
-//! searching a line, dropping one and adding one have no unpredictable branch. The arrays of all SMs lie in
-//! a row.
+//! A hash table of buckets finds the lines. A bucket has 32 slots, and is half full on average. Each slot has one byte
+//! of its line's hash; a lookup compares all 32 bytes at once. Lines that do not fit into their bucket are stored in a
+//! list, which is nearly always empty. Lookup, removal and insertion therefore have no unpredictable branch. The arrays
+//! of all SMs are contiguous in memory.
 
 use super::finder::EMPTY;
 use super::line_cache::{Evicted, LineCache};
@@ -13,66 +13,66 @@ use super::policy::Replacement;
 use super::recency::{OneRecency, Recencies, Recency, Rings};
 use crate::simd::processor;
 
-/// One line.
+/// A way of the cache.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// Its key, [`EMPTY`] where there is none.
+    /// Key of the line; [`EMPTY`] if there is none.
     key: u32,
-    /// Its place in the hash table, [`SPILLED`], or [`NOWHERE`].
+    /// Slot of the line in the hash table, [`SPILLED`], or [`NOWHERE`].
     place: u16,
-    /// In the low four bits the sectors that can be read, in the high ones those that are dirty.
+    /// Valid sectors in the low four bits, dirty sectors in the high four bits.
     state: u8,
 }
 
 const NO_LINE: Slot = Slot { key: EMPTY, place: NOWHERE, state: 0 };
-/// Place of a line in the list of lines without a slot.
+/// Marks a line in the list of lines without a slot.
 const SPILLED: u16 = u16::MAX;
-/// Place of a line that is not in the table.
+/// Marks a way without a line in the table.
 const NOWHERE: u16 = u16::MAX - 1;
-/// No way.
+/// Marks the absence of a way.
 const NO_WAY: u16 = u16::MAX;
-/// Places of a bucket.
+/// Slots of a bucket.
 const PLACES: usize = 32;
 
-/// See the module's page. A set is an SM's array.
+/// The arrays of all SMs; see the module documentation. A set is the array of one SM.
 #[derive(Clone, Debug)]
 pub struct FullCache {
     sets: u32,
     ways: u32,
     slots: Vec<Slot>,
-    /// Indexed by place, bucket by bucket: part of the line's hash, 0 where there is none.
+    /// Indexed by slot, bucket by bucket: part of the line's hash, 0 if the slot is empty.
     tags: Vec<[u8; PLACES]>,
-    /// Indexed by place: the line's way.
+    /// Indexed by slot: the way of the line.
     names: Vec<[u16; PLACES]>,
-    /// Buckets per set, as a power of two.
+    /// Base-2 logarithm of the number of buckets per set.
     buckets_log: u32,
-    /// Per set: ways of lines without a place.
+    /// Ways whose lines have no slot, per set.
     spilled: Vec<Vec<u16>>,
     recencies: Recencies,
-    /// Per set: ways without a line if those are taken before the order of use decides, the next one last.
+    /// Empty ways per set, the next one last. Used only if empty ways are filled before the replacement policy chooses.
     free: Vec<Vec<u16>>,
     empty_first: bool,
     partial: Partial,
-    /// Whether a line may be dirty.
+    /// Whether any line may be dirty.
     dirtied: bool,
 }
 
 impl FullCache {
-    /// Most ways: there are up to four times as many places, and their numbers have 16 bits.
+    /// Maximum number of ways. There are up to four times as many slots, and slot numbers have 16 bits.
     const MOST: u32 = 1 << 13;
 
-    /// Returns whether an array can be of this form.
+    /// Returns whether this form supports the number of ways and the policy.
     pub fn fits(ways: u32, replacement: &Replacement) -> bool {
         let known = matches!(replacement, Replacement::Lru | Replacement::TreePlru | Replacement::BlindTreePlru);
         known && (1..=Self::MOST).contains(&ways)
     }
 
-    /// How many sets it has.
+    /// Returns the number of sets.
     pub fn sets(&self) -> u32 {
         self.sets
     }
 
-    /// Makes room for this many sets; new ones are empty.
+    /// Allocates this many sets; new sets are empty.
     pub fn resize(&mut self, sets: u32) {
         self.sets = sets;
         let count = sets as usize;
@@ -86,12 +86,12 @@ impl FullCache {
         self.free.resize_with(count, free);
     }
 
-    /// Returns whether no line is dirty and no sector partly written, so that what leaves needs no thought.
+    /// Returns whether no line is dirty and no sector is partly written, so that evictions cause no writes.
     pub fn is_clean(&self) -> bool {
         !self.dirtied && self.partial.is_empty()
     }
 
-    /// One SM's array and its order of use.
+    /// Returns the array of one SM and its replacement state.
     #[inline(always)]
     pub(crate) fn one(&mut self, set: u32) -> (One<'_>, OneRecency<'_>) {
         let ways = self.ways as usize;
@@ -124,10 +124,10 @@ pub(crate) struct One<'a> {
 }
 
 impl One<'_> {
-    /// Bucket and tag of a line.
+    /// Returns the bucket and the tag of a line.
     #[inline(always)]
     fn bucket(&self, key: u32) -> (u16, u8) {
-        // Multiplicative hash by the golden ratio.
+        // The hash multiplies by the golden ratio.
         let hash = u64::from(key.wrapping_mul(0x9e37_79b1));
         let tag = (hash << 8 >> self.shift) as u8;
         ((hash >> self.shift) as u16, if tag == 0 { 1 } else { tag })
@@ -161,7 +161,7 @@ impl One<'_> {
         found.copied().unwrap_or(NO_WAY)
     }
 
-    /// Removes the entry of a way's line.
+    /// Removes a way's line from the table.
     #[inline(always)]
     fn drop_place(&mut self, way: u16, place: u16) {
         match place {
@@ -171,7 +171,7 @@ impl One<'_> {
         }
     }
 
-    /// Puts the line of a way into the table.
+    /// Inserts a way's line into the table.
     #[inline(always)]
     fn put_place(&mut self, way: u16, bucket: u16, tag: u8) {
         let row = usize::from(bucket);
@@ -186,8 +186,8 @@ impl One<'_> {
         };
     }
 
-    /// Puts a line into the way that the order of use selects, and notes the use. Does not enter it in the table.
-    /// Returns its way, and the line that left.
+    /// Stores a line in the way that the replacement policy selects, and marks the way as used. Does not insert the
+    /// line into the table. Returns the way and the evicted line.
     #[inline(always)]
     fn replace(&mut self, key: u32, state: u8, recency: &mut impl Recency) -> (u16, Slot) {
         let way = match self.free.pop() {
@@ -201,8 +201,8 @@ impl One<'_> {
         (way, std::mem::replace(&mut self.slots[usize::from(way)], new))
     }
 
-    /// Uses sectors of a line, which are present from now on; returns those that were not, and whether the line was
-    /// there. For clean arrays.
+    /// Reads sectors of a line and makes them valid. Returns the sectors that were missing, and whether the line was
+    /// present. Only for clean arrays.
     #[inline(always)]
     pub(crate) fn lookup_or_allocate(&mut self, key: u32, sectors: u8, recency: &mut impl Recency) -> (u8, bool) {
         let (bucket, tag) = self.bucket(key);
@@ -315,7 +315,7 @@ impl LineCache for FullCache {
         if slot.state == 0 {
             let Slot { place, .. } = std::mem::replace(slot, NO_LINE);
             one.drop_place(way, place);
-            // An LRU takes this way next.
+            // An LRU policy selects this way next.
             if let OneRecency::Ring(ring) = &mut recency {
                 ring.retire(way);
             } else if self.empty_first {
@@ -339,7 +339,7 @@ impl LineCache for FullCache {
     }
 }
 
-/// Returns a line of an SM, among those of all.
+/// Combines an SM and a key to one number that identifies the line among all SMs.
 #[inline(always)]
 fn line_of(set: u32, key: u32) -> u64 {
     u64::from(set) << 32 | u64::from(key)

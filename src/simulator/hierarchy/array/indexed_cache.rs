@@ -1,8 +1,8 @@
-//! A fully associative cache array of one SM, for lines whose keys are so few that a table may have a place for each.
+//! A fully associative cache array of one SM for small key ranges. A table has an entry for each possible key.
 //!
-//! The table contains the way that a line had last. It is never cleaned: a line is there if that way still holds its
-//! key. So a line is found with two loads, and one that leaves costs nothing. A whole run has too many lines and SMs
-//! for such tables ([`super::FullCache`] hashes); a few blocks of one SM do not.
+//! An entry contains the way in which the line was stored last. Entries are never cleared: a line is present only if
+//! that way still contains its key. A lookup therefore needs two loads, and an eviction costs nothing. A whole run has
+//! too many lines and SMs for such tables (it uses [`super::FullCache`]), but a few blocks of one SM do not.
 
 use super::finder::EMPTY;
 use super::line_cache::{Evicted, LineCache};
@@ -11,25 +11,25 @@ use super::plru::TreePlru;
 use super::policy::Replacement;
 use super::recency::{OneRecency, Recencies, Recency, Rings};
 
-/// One line.
+/// A way of the cache.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// Its key, [`EMPTY`] where there is none.
+    /// Key of the line; [`EMPTY`] if there is none.
     key: u32,
-    /// In the low four bits the sectors that can be read, in the high ones those that are dirty.
+    /// Valid sectors in the low four bits, dirty sectors in the high four bits.
     state: u8,
 }
 
 const NO_LINE: Slot = Slot { key: EMPTY, state: 0 };
 
-/// See the module's page. It has one set, number 0.
+/// The array of one SM, which is set 0; see the module documentation.
 #[derive(Clone, Debug)]
 pub struct IndexedCache {
     slots: Vec<Slot>,
-    /// Indexed by key: the way that the line has or had.
+    /// Indexed by key: the current or the last way of the line.
     ways: Vec<u16>,
     recencies: Recencies,
-    /// Ways without a line if those are taken before the order of use decides, the next one last.
+    /// Empty ways, the next one last. Used only if empty ways are filled before the replacement policy chooses.
     free: Vec<u16>,
     empty_first: bool,
     partial: Partial,
@@ -38,7 +38,7 @@ pub struct IndexedCache {
 impl IndexedCache {
     const MOST: u32 = 1 << 13;
 
-    /// Returns whether an array can be of this form.
+    /// Returns whether this form supports the number of ways and the policy.
     pub fn fits(ways: u32, replacement: &Replacement) -> bool {
         let known = matches!(replacement, Replacement::Lru | Replacement::TreePlru | Replacement::BlindTreePlru);
         known && (1..=Self::MOST).contains(&ways)
@@ -50,7 +50,7 @@ impl IndexedCache {
         (self.slots[way].key == key).then_some(way)
     }
 
-    /// Makes the table longer than a key.
+    /// Extends the table so that it contains a key.
     #[cold]
     fn lengthen(&mut self, key: u32) {
         self.ways.resize((key as usize + 1).next_power_of_two(), 0);
@@ -154,7 +154,7 @@ impl LineCache for IndexedCache {
         slot.state &= !(sectors | sectors << 4);
         if slot.state == 0 {
             *slot = NO_LINE;
-            // An LRU takes this way next.
+            // An LRU policy selects this way next.
             if let OneRecency::Ring(mut ring) = self.recencies.one(0) {
                 ring.retire(way as u16);
             } else if self.empty_first {

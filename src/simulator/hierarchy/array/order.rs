@@ -1,20 +1,20 @@
-//! The order in which up to 16 ways were used, in one word.
+//! The order of use of up to 16 ways, packed into one word.
 
-/// Most ways.
+/// Maximum number of ways.
 pub(crate) const WAYS: u32 = 16;
 
-/// Ways as nibbles, the most recently used lowest; ways that the cache does not have stay highest.
+/// Way numbers as nibbles; the most recently used way is lowest. Ways that the cache does not have stay highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Order(u64);
 
 impl Order {
-    /// Way 0 is the oldest: empty ways are filled in order.
+    /// Creates the initial order. Way 0 is the oldest, so empty ways are filled in order.
     pub(crate) fn new(ways: u32) -> Order {
         let place = |way: u32| if way < ways { ways - 1 - way } else { way };
         Order((0..WAYS).map(|way| u64::from(way) << (4 * place(way))).sum())
     }
 
-    /// Notes a use.
+    /// Marks a way as used.
     #[inline(always)]
     pub(crate) fn touch(&mut self, way: u32) {
         const ONES: u64 = 0x1111_1111_1111_1111;
@@ -23,7 +23,7 @@ impl Order {
             return;
         }
         let other = order ^ (way * ONES);
-        // The lowest nibble that is zero; the borrow only disturbs higher ones.
+        // This finds the lowest nibble that is zero; the borrow changes only higher nibbles.
         let shift = (other.wrapping_sub(ONES) & !other & (ONES << 3)).trailing_zeros() & !3;
         let below = order & ((1 << shift) - 1);
         let above = order & !(u64::MAX >> (60 - shift));
@@ -49,7 +49,7 @@ impl Order {
         way
     }
 
-    /// Makes a way the least recently used: it is taken next.
+    /// Makes a way the least recently used, so that it is selected next.
     pub(crate) fn retire(&mut self, way: u32, ways: u32) {
         self.touch(way);
         let top = 4 * (ways - 1);

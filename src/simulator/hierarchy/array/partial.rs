@@ -1,10 +1,10 @@
-//! Sectors of which only some bytes are known.
+//! Sectors of which only some bytes have been written.
 
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-/// Bytes written to sectors that are not whole, by line: of the four sectors, those that are known in part.
+/// Written bytes of partly written sectors: for each line, a mask for each of the four sectors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Partial(FxHashMap<u64, [u32; 4]>);
 
@@ -14,8 +14,8 @@ impl Partial {
         self.0.is_empty()
     }
 
-    /// Notes bytes written to a sector of a line that cannot be read. Whether some of them were known before, and
-    /// whether all of the sector's are now; an entry whose bytes are all known is removed.
+    /// Records bytes written to an invalid sector of a line. Returns whether some of them were known before, and
+    /// whether the sector is now complete. The record of a complete sector is removed.
     pub(crate) fn write(&mut self, key: u64, sector: u32, bytes: u32) -> (bool, bool) {
         let sector = sector as usize & 3;
         let mut line = match self.0.entry(key) {
@@ -36,7 +36,7 @@ impl Partial {
         (known != 0, whole)
     }
 
-    /// Takes out what is known of some sectors of a line: which, and calls `f` with each one's bytes.
+    /// Removes the records of some sectors of a line. Calls `f` with each removed sector and its bytes.
     #[inline(always)]
     pub(crate) fn take(&mut self, key: u64, sectors: u8, mut f: impl FnMut(u32, u32)) -> u8 {
         if self.0.is_empty() { 0 } else { self.take_slowly(key, sectors, &mut f) }

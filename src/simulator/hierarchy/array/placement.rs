@@ -1,28 +1,28 @@
-//! From a line's address to slice and set.
+//! Maps a line's address to a slice and a set.
 //!
-//! Manufacturers do not publish their hashes. What is known is that power-of-two strides stay even
-//! over slices and sets, and that an array as large as the cache fits it. The hashed form here has
-//! both: within each aligned run of as many lines as there are slices (sets) it is one to one, and
-//! the higher address bits turn that order from run to run.
+//! Manufacturers do not publish their hash functions. Two properties are known: power-of-two strides are evenly
+//! distributed over slices and sets, and an array as large as the cache fits into it. The hash function here has both
+//! properties. Within each aligned run of as many lines as there are slices (or sets), it is a one-to-one mapping;
+//! higher address bits permute it from run to run.
 
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-/// How an index is made.
+/// How an index is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Index {
-    /// The lowest bits (the remainder where the number is not a power of two).
+    /// The lowest bits, or the remainder if the count is not a power of two.
     Linear,
-    /// Higher bits folded in.
+    /// The lowest bits combined with higher bits.
     Hashed,
-    /// Fermi's L1 of 32 sets: bits 7 to 11 xor bits 13, 14, 15, 17 and 19; of 64 sets (the
-    /// 48 KiB form): bit 12 above them.
+    /// Fermi's L1. With 32 sets, bits 7 to 11 are xored with bits 13, 14, 15, 17 and 19. With 64 sets (48 KiB), bit 12
+    /// is the additional, highest bit.
     Fermi,
 }
 
-/// Folds a number's higher digits (base `2^bits`) onto each other by xor.
+/// Combines all base-`2^bits` digits of a number by xor.
 #[inline]
 fn fold(mut value: u64, bits: u32) -> u64 {
     let mut folded = 0;
@@ -33,15 +33,15 @@ fn fold(mut value: u64, bits: u32) -> u64 {
     folded & ((1 << bits) - 1)
 }
 
-/// A divisor, ready for many divisions.
+/// A divisor, prepared for many divisions.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
     count: u32,
-    /// Where it is a power of two.
+    /// Base-2 logarithm if the divisor is a power of two.
     bits: Option<u32>,
     /// 2^64 / count, rounded up.
     inverse: u64,
-    /// Largest line that the inverse is exact for.
+    /// Largest line number for which the inverse is exact.
     limit: u64,
 }
 
@@ -50,26 +50,27 @@ impl Divisor {
         let count = count.max(1);
         let bits = count.is_power_of_two().then(|| count.trailing_zeros());
         let inverse = (u64::MAX / u64::from(count)).wrapping_add(1);
-        // The inverse of 1 does not fit.
+        // The inverse of 1 does not fit into 64 bits.
         let limit = if count == 1 { 0 } else { u64::MAX / u64::from(count) };
         Divisor { count, bits, inverse, limit }
     }
 
-    /// Returns the remainder, without a test whether the divisor is a power of two.
+    /// Returns the remainder. The code has no branch for powers of two.
     #[inline(always)]
     fn remainder(&self, line: u64) -> u64 {
         if line <= self.limit { self.by_inverse(line).1 } else { line % u64::from(self.count) }
     }
 
-    /// Quotient and remainder of a line up to the limit. The inverse times `count` exceeds 2^64 by at most `count`, so
-    /// the quotient is exact while line · count stays below 2^64 (Granlund and Montgomery, PLDI 1994, theorem 4.2).
+    /// Returns the quotient and the remainder for a line up to the limit. The inverse times `count` exceeds 2^64 by at
+    /// most `count`, so the quotient is exact as long as line · count is below 2^64 (Granlund and Montgomery, PLDI
+    /// 1994, theorem 4.2).
     #[inline(always)]
     fn by_inverse(&self, line: u64) -> (u64, u64) {
         let quotient = ((u128::from(line) * u128::from(self.inverse)) >> 64) as u64;
         (quotient, line - quotient * u64::from(self.count))
     }
 
-    /// Quotient and remainder.
+    /// Returns the quotient and the remainder.
     #[inline(always)]
     fn split(&self, line: u64) -> (u64, u64) {
         let count = u64::from(self.count);
@@ -80,7 +81,7 @@ impl Divisor {
     }
 }
 
-/// Index of `line` (address / line size) among `count`, and what is left of the line number.
+/// Returns the index of `line` (address / line size) among `count`, and the remaining part of the line number.
 #[inline(always)]
 fn pick(line: u64, count: &Divisor, hashed: bool) -> (u32, u64) {
     if count.count == 1 {
@@ -98,7 +99,7 @@ fn pick(line: u64, count: &Divisor, hashed: bool) -> (u32, u64) {
     ((if sum >= wide { sum - wide } else { sum }) as u32, rest)
 }
 
-/// Slice and set of a line, as one number: slice · sets + set.
+/// Maps lines to one number for slice and set: slice · sets + set.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement {
     slices: Divisor,
@@ -108,19 +109,19 @@ pub struct Placement {
     form: Form,
 }
 
-/// The usual cases, distinguished when a placement is made.
+/// Frequent special cases, distinguished when a placement is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// One set in all.
     One,
-    /// One slice, linear index.
+    /// One slice with a linear index.
     Rest,
-    /// Any other.
+    /// All other cases.
     Any,
 }
 
 impl Placement {
-    /// For `slices` of `sets` each and lines of `line_bytes`.
+    /// Creates a placement for `slices` of `sets` each and lines of `line_bytes`.
     pub fn new(slices: u32, sets: u32, index: Index, line_bytes: u32) -> Placement {
         Placement {
             slices: Divisor::new(slices),
@@ -135,7 +136,7 @@ impl Placement {
         }
     }
 
-    /// Where the line with number `line` (address / line size) belongs.
+    /// Returns the set of the line with number `line` (address / line size).
     #[inline(always)]
     pub fn set(&self, line: u64) -> u32 {
         match self.form {
@@ -156,8 +157,8 @@ impl Placement {
         slice * self.sets.count + set
     }
 
-    /// Returns the line that belongs to a slice, of the `chunk`-th aligned run of as many lines as there are slices: each slice
-    /// has one. `None` where the index is not such a form.
+    /// Returns the line of a slice within the `chunk`-th aligned run of as many lines as there are slices. Each slice
+    /// has one line in the run. Returns `None` if the index does not have this property.
     #[inline(always)]
     pub fn line_of_slice(&self, chunk: u64, slice: u32) -> Option<u64> {
         let count = u64::from(self.slices.count);
@@ -174,12 +175,12 @@ impl Placement {
         Some(chunk * count + low)
     }
 
-    /// Calls `visit` for those of some lines that lie in one of some different sets.
+    /// Calls `visit` for each of the given lines that lies in one of the given distinct sets.
     pub fn each_in_sets(&self, lines: RangeInclusive<u64>, sets: &[u32], visit: &mut impl FnMut(u64)) {
         let (Index::Hashed, 1, Some(bits @ 1..)) = (self.index, self.slices.count, self.sets.bits) else {
             return lines.filter(|&line| sets.contains(&self.set(line))).for_each(visit);
         };
-        // A set has one line of each aligned run of as many as there are sets.
+        // A set has one line in each aligned run of as many lines as there are sets.
         for rest in lines.start() >> bits..=lines.end() >> bits {
             let turned = fold(rest, bits);
             let of_rest = sets.iter().map(|&set| rest << bits | (u64::from(set) ^ turned));
@@ -196,27 +197,27 @@ impl Placement {
     }
 }
 
-/// How the sets of a cache are shared out among those that serve them: whole slices where there are enough.
+/// Divides the sets of a cache among workers: whole slices if there are enough.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares {
     count: u32,
-    /// Sets that stay together.
+    /// Number of consecutive sets that stay in one share.
     run: u32,
 }
 
 impl Shares {
-    /// `wanted` shares of `slices` of `sets` each.
+    /// Divides `slices` of `sets` each into up to `wanted` shares.
     pub fn new(slices: u32, sets: u32, wanted: u32) -> Shares {
         let count = wanted.clamp(1, slices.saturating_mul(sets).max(1));
         Shares { count, run: if slices >= count { sets.max(1) } else { 1 } }
     }
 
-    /// How many there are.
+    /// Returns the number of shares.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Returns the share that a set, as [`Placement::set`] gives it, belongs to.
+    /// Returns the share of a set number that [`Placement::set`] returned.
     #[inline]
     pub fn share(&self, set: u32) -> u32 {
         set / self.run % self.count
@@ -255,7 +256,7 @@ mod tests {
                     for slice in 0..slices {
                         let line = all.line_of_slice(chunk, slice).expect("no form of Fermi's");
                         assert_eq!((line / u64::from(slices), all.set(line)), (chunk, slice));
-                        // Within the slice the run alone distinguishes it from others.
+                        // Within the slice, the number of the run distinguishes the line from others.
                         assert_eq!(whole.set(line), slice * 64 + of_slice.set(chunk));
                     }
                 }
@@ -286,7 +287,7 @@ mod tests {
         let shares = Shares::new(64, 32, 8);
         assert_eq!((0..64 * 32).map(|set| shares.share(set)).max(), Some(7));
         assert!((0..64 * 32).all(|set| shares.share(set) == shares.share(set / 32 * 32)));
-        // One slice: by set.
+        // With one slice, sets are divided.
         let shares = Shares::new(1, 5632, 3);
         assert_eq!((0..6).map(|set| shares.share(set)).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
         assert_eq!((Shares::new(1, 2, 8).count(), Shares::new(64, 32, 0).count()), (2, 1));

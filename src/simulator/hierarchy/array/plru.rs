@@ -1,17 +1,17 @@
 //! Tree pseudo-LRU over any number of leaves.
 //!
-//! The tree is the left-complete binary one: inner nodes and leaves in breadth-first order, node `h`
-//! (from 1) has the children `2h` and `2h + 1`, leaf `i` of `n` is node `n + i`. Each inner node has
-//! one bit that names the side to evict from next; a use points all bits of its path away from it.
+//! The tree is a left-complete binary tree whose nodes are numbered in breadth-first order. Node `h` (counted from 1)
+//! has the children `2h` and `2h + 1`; leaf `i` of `n` is node `n + i`. Each inner node has one bit that points to the
+//! side to evict from next. A use sets all bits on the leaf's path to point away from it.
 //!
-//! Three levels share a byte, and a table maps the bits of a byte to its leaf: 456 leaves take 73 bytes, and a victim
-//! is found in three steps.
+//! Three levels are packed into one byte, and a table maps the bits of a byte to the selected leaf. For example, 456
+//! leaves take 73 bytes, and a victim is found in three steps.
 
-/// Levels per byte.
+/// Tree levels per byte.
 const LEVELS: u32 = 3;
 
-/// Indexed by the bits of a byte: where they lead, three turns, the first one highest, and the bits after a use of what they
-/// lead to. Bit `b` of the byte is the one of its node `b`, numbered as in the tree, from 1.
+/// Indexed by the value of a byte: the path that its bits select (three turns, the first one highest), and the byte
+/// after that path was used. Bit `b` belongs to node `b` of the byte's subtree, numbered from 1 as in the tree.
 const STEPS: [(u8, u8); 256] = {
     let mut table = [(0, 0); 256];
     let mut bits = 0;
@@ -27,7 +27,7 @@ const STEPS: [(u8, u8); 256] = {
     table
 };
 
-/// Indexed by three turns: which bits of the byte lie on the path, and their values after a use.
+/// Indexed by three turns: the bits of the byte on that path, and their values after a use.
 const PATHS: [(u8, u8); 8] = {
     let mut table = [(0, 0); 8];
     let mut turns = 0;
@@ -44,7 +44,7 @@ const PATHS: [(u8, u8); 8] = {
     table
 };
 
-/// Bytes of the levels above each: a byte, its 8, their 64 and so on.
+/// Number of bytes above each group of three levels: 1 + 8 + 64 and so on.
 const ABOVE: [usize; 11] = {
     let mut table = [0; 11];
     let mut step = 1;
@@ -55,16 +55,16 @@ const ABOVE: [usize; 11] = {
     table
 };
 
-/// The form of a tree. Its levels are counted from below, three to a byte; the byte of the root may have some too many
-/// below its own, which are not read.
+/// Shape of a tree. Levels are counted from the bottom, three per byte. The byte of the root may contain unused levels,
+/// which are not read.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     leaves: u32,
-    /// Levels: of the deepest leaves.
+    /// Depth of the deepest leaves.
     depth: u32,
-    /// Bytes on a path, at least one.
+    /// Number of bytes on a path, at least one.
     steps: u32,
-    /// How many of the three levels of the root's byte there are not.
+    /// Number of unused levels in the root's byte.
     lacking: u32,
 }
 
@@ -77,7 +77,7 @@ impl Shape {
         Shape { leaves, depth, steps, lacking }
     }
 
-    /// Bytes on a path.
+    /// Returns the number of bytes on a path.
     pub fn steps(&self) -> u32 {
         self.steps
     }
@@ -85,8 +85,8 @@ impl Shape {
     /// Marks a leaf of a tree as just used. `steps` is [`Shape::steps`].
     #[inline(always)]
     pub fn touch(&self, tree: &mut [u8], leaf: u32, steps: u32) {
-        // All leaves are taken to lie at the lowest level. Where one lies a level higher, its byte has a bit too many,
-        // which is not read.
+        // All leaves are treated as being on the lowest level. For a leaf one level higher, the byte has one unused
+        // bit.
         let node = self.leaves + leaf;
         let path = (node << u32::from(node >> self.depth == 0)) & !(1 << self.depth);
         let turns = (path >> (LEVELS * (steps - 1))) << self.lacking;
@@ -100,7 +100,7 @@ impl Shape {
         }
     }
 
-    /// Returns the leaf that a tree's bits point at, marked as just used: its whole path turns round.
+    /// Returns the leaf that a tree's bits select, and marks it as just used: all bits on its path are inverted.
     #[inline(always)]
     pub fn take_victim(&self, tree: &mut [u8], steps: u32) -> u32 {
         let (turns, after) = STEPS[tree[0] as usize];
@@ -124,7 +124,7 @@ impl Shape {
         self.leaf(path)
     }
 
-    /// The leaf at the end of as many turns as there are levels; of some the last turn is one too many.
+    /// Returns the leaf at the end of a path. For leaves one level higher, the last turn is ignored.
     #[inline(always)]
     fn leaf(&self, path: u32) -> u32 {
         let node = 1 << self.depth | path;
@@ -143,22 +143,22 @@ pub struct TreePlru {
 }
 
 impl TreePlru {
-    /// Fresh trees, all bits zero: the first victim is the leftmost leaf. `leaves` is at least 1.
+    /// Creates trees with all bits zero, so the first victim is the leftmost leaf. `leaves` is at least 1.
     pub fn new(sets: u32, leaves: u32) -> TreePlru {
         let shape = Shape::new(leaves);
-        // The last row has as many bytes as there are paths to it.
+        // The lowest row has one byte for each path to it.
         let width = ABOVE[shape.steps as usize - 1] + (1 << shape.depth.saturating_sub(LEVELS));
         let mut trees = TreePlru { shape, width, bytes: Vec::new() };
         trees.resize(sets);
         trees
     }
 
-    /// Makes room for this many sets; new ones are fresh.
+    /// Allocates this many sets; new sets have all bits zero.
     pub fn resize(&mut self, sets: u32) {
         self.bytes.resize(sets as usize * self.width, 0);
     }
 
-    /// Returns the form of the trees and one of them.
+    /// Returns the shape of the trees, and the tree of a set.
     #[inline(always)]
     pub fn tree(&mut self, set: u32) -> (Shape, &mut [u8]) {
         (self.shape, &mut self.bytes[set as usize * self.width..][..self.width])
@@ -171,20 +171,20 @@ impl TreePlru {
         shape.touch(tree, leaf, shape.steps);
     }
 
-    /// Returns the leaf that a set's bits point at.
+    /// Returns the leaf that a set's bits select.
     #[inline]
     pub fn victim(&self, set: u32) -> u32 {
         self.shape.victim(&self.bytes[set as usize * self.width..][..self.width])
     }
 
-    /// Returns the leaf that a set's bits point at, marked as just used: its whole path turns round.
+    /// Returns the leaf that a set's bits select, and marks it as just used: all bits on its path are inverted.
     #[inline(always)]
     pub fn take_victim(&mut self, set: u32) -> u32 {
         let (shape, tree) = self.tree(set);
         shape.take_victim(tree, shape.steps)
     }
 
-    /// All sets back to the fresh state.
+    /// Resets all sets.
     pub fn clear(&mut self) {
         self.bytes.fill(0);
     }
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// One flag per node.
+    /// A reference with one flag per node.
     struct Slow {
         leaves: usize,
         right: Vec<bool>,
@@ -223,13 +223,13 @@ mod tests {
         #[test]
         fn bytes_agree_with_single_bits(leaves in prop_oneof![1u32..20, Just(456u32), 60u32..70, 500u32..520, 4000u32..5000],
                                         uses in prop::collection::vec(any::<u32>(), 0..300)) {
-            // The second of two, so that a set that reaches into its neighbour shows.
+            // The test uses the second of two sets, so that writes into the neighbouring set are detected.
             let mut fast = TreePlru::new(1, leaves);
             fast.resize(3);
             let mut slow = Slow { leaves: leaves as usize, right: vec![false; leaves as usize] };
             for number in uses {
                 prop_assert_eq!(fast.victim(1) as usize, slow.victim());
-                // Follow the victim half of the time, so that the state is a cache's.
+                // Half of the uses follow the victim, as in a cache.
                 let leaf = if number % 2 == 0 {
                     fast.take_victim(1)
                 } else {

@@ -1,30 +1,30 @@
-//! Replacement policies. A policy sees uses and names victims; it has no access to tags or data.
+//! Replacement policies. A policy observes uses and selects victims; it has no access to tags or data.
 
 use super::order::{Order, WAYS};
 use super::plru::TreePlru;
 use super::recency::{Recency, Rings};
 use serde::{Deserialize, Serialize};
 
-/// Which line of a full set leaves.
+/// How a full set selects the line to evict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Replacement {
     /// The least recently used.
     Lru,
-    /// Tree pseudo-LRU; empty ways first.
+    /// Tree pseudo-LRU; empty ways are filled first.
     TreePlru,
-    /// Tree pseudo-LRU without a preference for empty ways: the bits alone decide, so that a line can
-    /// leave while there is room. The code of the profiner paper does it.
+    /// Tree pseudo-LRU without a preference for empty ways. The bits alone decide, so a line can be evicted although a
+    /// way is empty. The code of the profiler paper works this way.
     BlindTreePlru,
-    /// Way `i` with a probability in proportion to entry `i`, drawn from a fixed sequence; empty ways
-    /// first. Fermi's L1 evicts way 2 three times as often as each other way: `[1, 1, 3, 1]`.
+    /// Way `i` is evicted with a probability proportional to entry `i`, drawn from a fixed sequence; empty ways are
+    /// filled first. For example, Fermi's L1 evicts way 2 three times as often as the other ways: `[1, 1, 3, 1]`.
     Weighted(Vec<u32>),
-    /// Every way alike, drawn from a fixed sequence; empty ways first.
+    /// All ways are evicted with equal probability, drawn from a fixed sequence; empty ways are filled first.
     Random,
 }
 
 impl Replacement {
-    /// Returns whether empty ways are taken before the policy chooses. An LRU finds them on its own.
+    /// Returns whether the cache fills empty ways before the policy selects. LRU selects empty ways anyway.
     pub(crate) fn empty_first(&self) -> bool {
         matches!(self, Replacement::TreePlru | Replacement::Weighted(_) | Replacement::Random)
     }
@@ -33,7 +33,7 @@ impl Replacement {
 /// The state of a policy for all sets of a cache.
 #[derive(Clone, Debug)]
 pub(crate) enum Policy {
-    /// Up to 16 ways: their order in one word per set.
+    /// Up to 16 ways; the order is one word per set.
     Short(Short),
     Lru(Rings),
     Plru(TreePlru),
@@ -55,7 +55,7 @@ impl Policy {
         }
     }
 
-    /// Notes a use of a way.
+    /// Marks a way as used.
     #[inline(always)]
     pub(crate) fn touch(&mut self, set: u32, way: u32) {
         match self {
@@ -76,7 +76,7 @@ impl Policy {
         }
     }
 
-    /// Returns the way that leaves.
+    /// Returns the way to evict.
     #[inline(always)]
     pub(crate) fn victim(&mut self, set: u32) -> u32 {
         match self {
@@ -87,7 +87,7 @@ impl Policy {
         }
     }
 
-    /// Returns the way that leaves, noted as used: its new line is the youngest.
+    /// Returns the way to evict and marks it as used, because its new line is the youngest.
     #[inline(always)]
     pub(crate) fn replace(&mut self, set: u32) -> u32 {
         match self {
@@ -98,7 +98,7 @@ impl Policy {
         }
     }
 
-    /// A way's line is gone: an LRU takes this way next.
+    /// Records that a way has lost its line. LRU selects this way next.
     #[inline]
     pub(crate) fn forget(&mut self, set: u32, way: u32) {
         match self {
@@ -118,7 +118,7 @@ impl Policy {
     }
 }
 
-/// The order of up to 16 ways, a word per set.
+/// The order of up to 16 ways, one word per set.
 #[derive(Clone, Debug)]
 pub(crate) struct Short {
     ways: u32,
@@ -150,8 +150,8 @@ impl Short {
     }
 }
 
-/// Ways drawn from a fixed sequence that depends on the set and on how often it was drawn from, so
-/// that sets stay independent of each other.
+/// Ways drawn from a fixed sequence. The sequence depends on the set and on the number of earlier draws, so sets are
+/// independent of each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     sums: Vec<u32>,

@@ -1,17 +1,18 @@
-//! Which line of a set leaves next, by what was used when: an exact order, or a tree that remembers half of it.
+//! Records the use of a set's ways to select victims: an exact order, or a pseudo-LRU tree.
 
 use super::plru::{Shape, TreePlru};
 use crate::simd::processor;
 
-/// The order of one set.
+/// The replacement state of one set.
 pub(crate) trait Recency {
-    /// Notes a use of a way.
+    /// Marks a way as used.
     fn touch(&mut self, way: u16);
-    /// Returns the way that leaves. Its new line is noted as used.
+    /// Returns the way to evict, and marks its new line as used.
     fn take_victim(&mut self) -> u16;
 }
 
-/// The tree of a set, of `STEPS` bytes on a path (see [`Shape::steps`]), or of its shape's number if `STEPS` is 0.
+/// The tree of a set with `STEPS` bytes on a path (see [`Shape::steps`]). If `STEPS` is 0, the number is taken from the
+/// shape.
 pub(crate) struct Tree<'a, const STEPS: u32> {
     pub(crate) shape: Shape,
     pub(crate) bytes: &'a mut [u8],
@@ -38,24 +39,25 @@ impl<const STEPS: u32> Recency for Tree<'_, STEPS> {
     }
 }
 
-/// The ways of all sets in rings, each from the most to the least recently used.
+/// The ways of each set, linked in a ring from the most to the least recently used.
 #[derive(Clone, Debug)]
 pub(crate) struct Rings {
     ways: u16,
-    /// Per way: next older and next younger one. The ring closes from the oldest to the youngest.
+    /// Per way: the next older and the next younger way. The ring connects the oldest with the youngest.
     links: Vec<(u16, u16)>,
     youngest: Vec<u16>,
 }
 
 impl Rings {
-    /// Way 0 of each set is the oldest: empty ways are filled in order. `ways` has 1 to 65 535.
+    /// Creates the initial order. Way 0 of each set is the oldest, so empty ways are filled in order. `ways` is 1 to 65
+    /// 535.
     pub(crate) fn new(sets: u32, ways: u32) -> Rings {
         let mut rings = Rings { ways: ways as u16, links: Vec::new(), youngest: Vec::new() };
         rings.resize(sets);
         rings
     }
 
-    /// Makes room for this many sets.
+    /// Allocates this many sets.
     pub(crate) fn resize(&mut self, sets: u32) {
         let ways = u32::from(self.ways);
         let link = |entry: usize| {
@@ -68,7 +70,7 @@ impl Rings {
         self.youngest.resize(sets as usize, self.ways - 1);
     }
 
-    /// Back to the order of new sets.
+    /// Resets all sets to the initial order.
     pub(crate) fn clear(&mut self) {
         let sets = self.youngest.len() as u32;
         self.resize(0);
@@ -103,10 +105,10 @@ impl Ring<'_> {
         self.links[usize::from(*self.youngest)].1
     }
 
-    /// Makes a way the least recently used: it is taken next.
+    /// Makes a way the least recently used, so that it is selected next.
     pub(crate) fn retire(&mut self, way: u16) {
         self.touch(way);
-        // The youngest becomes the oldest by turning the ring.
+        // Rotating the ring turns the youngest way into the oldest.
         *self.youngest = self.links[usize::from(way)].0;
     }
 }
@@ -132,13 +134,13 @@ impl Recency for Ring<'_> {
 
     #[inline(always)]
     fn take_victim(&mut self) -> u16 {
-        // The ring turns.
+        // Rotate the ring.
         *self.youngest = self.oldest();
         *self.youngest
     }
 }
 
-/// The orders of all sets of an array.
+/// The replacement states of all sets of an array.
 #[derive(Clone, Debug)]
 pub(crate) enum Recencies {
     /// Pseudo-LRU.
@@ -148,7 +150,7 @@ pub(crate) enum Recencies {
 }
 
 impl Recencies {
-    /// Makes room for this many sets.
+    /// Allocates this many sets.
     pub(crate) fn resize(&mut self, sets: u32) {
         match self {
             Recencies::Trees(trees) => trees.resize(sets),
@@ -156,7 +158,7 @@ impl Recencies {
         }
     }
 
-    /// All sets back to the fresh state.
+    /// Resets all sets.
     pub(crate) fn clear(&mut self) {
         match self {
             Recencies::Trees(trees) => trees.clear(),
@@ -164,7 +166,7 @@ impl Recencies {
         }
     }
 
-    /// Returns the order of a set.
+    /// Returns the replacement state of a set.
     #[inline(always)]
     pub(crate) fn one(&mut self, set: u32) -> OneRecency<'_> {
         match self {
@@ -177,7 +179,7 @@ impl Recencies {
     }
 }
 
-/// The order of one set, of either kind.
+/// The replacement state of one set, of either kind.
 pub(crate) enum OneRecency<'a> {
     Tree(Tree<'a, 0>),
     Ring(Ring<'a>),

@@ -1,5 +1,5 @@
-//! A cache array of few ways with LRU replacement, a set to a row: tags, states and order lie next to each other, so that a
-//! lookup fetches two lines of the host's memory. What L2 mostly is.
+//! A cache array with few ways and LRU replacement. Tags, states and order of a set are stored in one row, so a lookup
+//! loads two cache lines of the host. Most L2 models use this form.
 
 use super::finder::EMPTY;
 use super::line_cache::{Evicted, LineCache, LookupOrAllocate, ResidentLine};
@@ -11,14 +11,14 @@ use crate::simd::processor;
 #[derive(Clone, Debug)]
 #[repr(C, align(32))]
 struct Row {
-    /// Keys by way, [`EMPTY`] where there is none.
+    /// Keys by way; [`EMPTY`] if the way has no line.
     keys: [u32; WAYS as usize],
-    /// Indexed by way, in the low four bits the sectors that can be read, in the high ones those that are dirty.
+    /// Indexed by way: valid sectors in the low four bits, dirty sectors in the high four bits.
     lines: [u8; WAYS as usize],
     order: Order,
 }
 
-/// See the module's page.
+/// The array; see the module documentation.
 #[derive(Clone, Debug)]
 pub struct RowCache {
     ways: u32,
@@ -38,7 +38,7 @@ impl Row {
     }
 }
 
-/// Entries are `16 · set + way`.
+/// Entry numbers are `16 · set + way`.
 impl RowCache {
     #[inline(always)]
     fn line(&mut self, entry: usize) -> &mut u8 {

@@ -1,4 +1,4 @@
-//! One cache array: sets, ways, sector bits, replacement. L1 and L2 are both built on it.
+//! The general form of a cache array: sets, ways, sector bits, any replacement policy.
 
 use super::finder::{EMPTY, Ways};
 use super::line_cache::{Evicted, LineCache, LookupOrAllocate, ResidentLine};
@@ -6,8 +6,8 @@ use super::partial::Partial;
 use super::policy::{Policy, Replacement};
 use crate::simd::processor;
 
-/// State of one line: in the low four bits the sectors all of whose bytes are here, in the high ones
-/// those with bytes that the next level has not.
+/// State of one line: valid sectors in the low four bits; in the high four bits, sectors with bytes that the next level
+/// does not have yet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line(u8);
 
@@ -26,9 +26,9 @@ impl Line {
 /// Data sectors that the lines of a set share.
 #[derive(Clone, Debug)]
 struct Data {
-    /// Sectors per set.
+    /// Capacity in sectors per set.
     room: u32,
-    /// Sectors in use, per set.
+    /// Number of sectors in use, per set.
     used: Vec<u32>,
 }
 
@@ -41,17 +41,18 @@ pub struct SectorCache {
     lines: Vec<Line>,
     policy: Policy,
     partial: Partial,
-    /// Where tags and data are apart.
+    /// Shared data sectors, if tags and data are separate.
     data: Option<Data>,
-    /// Ways without a line, per set, if they are taken before the policy chooses; else empty.
+    /// Empty ways per set, if they are filled before the policy selects; otherwise empty.
     free: Vec<Vec<u32>>,
-    /// The entry used last and its key: neighbouring pieces often lie in one line.
+    /// Key and entry of the last use, because consecutive pieces often lie in one line.
     recent: (u32, usize),
 }
 
 impl SectorCache {
-    /// Returns a streaming cache: tags apart from data. It has a tag per way, and room for `sectors` sectors
-    /// of data per set that any line may use; the least recently used lines leave when either runs out.
+    /// Creates a streaming cache, in which tags and data are separate. Each set has one tag per way, and `sectors` data
+    /// sectors that any of its lines may use. The least recently used lines are evicted when tags or data sectors run
+    /// out.
     pub fn streaming(sets: u32, ways: u32, sectors: u32) -> SectorCache {
         let mut cache = SectorCache::new(sets, ways, &Replacement::Lru);
         cache.free = free_ways(sets, ways);
@@ -86,10 +87,10 @@ impl SectorCache {
         let set = entry / self.ways_per_set as usize;
         let Some(data) = &mut self.data else { return };
         data.used[set] += new.count_ones();
-        // The room is at least one line, so a line other than this one is left while there is too much.
+        // The capacity is at least one line, so another line exists as long as the capacity is exceeded.
         while self.data.as_ref().is_some_and(|data| data.used[set] > data.room) {
             let way = self.policy.victim(set as u32);
-            // An emptied way goes to the end of the row, so that it is not offered over and over.
+            // Moving an emptied way to the end of the order prevents it from being selected repeatedly.
             self.policy.touch(set as u32, way);
             let oldest = set * self.ways_per_set as usize + way as usize;
             if oldest != entry && self.drop_line(oldest).is_some() {
@@ -99,7 +100,7 @@ impl SectorCache {
         self.policy.touch(set as u32, (entry % self.ways_per_set as usize) as u32);
     }
 
-    /// A way has lost its line.
+    /// Handles a way that lost its line.
     fn release(&mut self, set: usize, way: u32) {
         let entry = set * self.ways_per_set as usize + way as usize;
         self.ways.put(entry, EMPTY);
@@ -239,7 +240,7 @@ impl LookupOrAllocate for SectorCache {
     }
 }
 
-/// All ways of all sets; the lowest is taken first.
+/// Returns all ways of all sets; the lowest way is taken first.
 fn free_ways(sets: u32, ways: u32) -> Vec<Vec<u32>> {
     vec![(0..ways).rev().collect(); sets as usize]
 }

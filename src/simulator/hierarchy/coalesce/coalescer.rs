@@ -1,8 +1,8 @@
-//! From the lanes of a request to the pieces of lines that the memory system sees.
+//! Coalesces the lanes of a request into pieces of lines, which the memory system serves.
 //!
-//! Pieces leave in rising address order, each line once per group of lanes. Groups exist because
-//! older architectures split a request before the tags are looked up: then a sector that two groups
-//! touch is looked up twice. Volta and later take the whole warp as one group.
+//! Pieces are in ascending address order, with each line once per group of lanes. Older architectures split a request
+//! into groups before they look up tags, so a sector that two groups touch is looked up twice. Volta and later treat
+//! the whole warp as one group.
 
 use super::lane_sectors::{FARTHEST, LaneSectors};
 use super::piece::Piece;
@@ -11,20 +11,20 @@ use crate::simd::processor;
 use serde::{Deserialize, Serialize};
 use warpline_format::access::{Access, Addresses};
 
-/// How many neighbouring lanes are served together, by bytes per lane.
+/// Number of neighbouring lanes that are served together, by bytes per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Groups {
-    /// Lanes per group for up to 4 bytes a lane.
+    /// Lanes per group for up to 4 bytes per lane.
     pub bytes_4: u32,
-    /// For 8 bytes.
+    /// Lanes per group for 8 bytes per lane.
     pub bytes_8: u32,
-    /// For 16 bytes and more.
+    /// Lanes per group for 16 or more bytes per lane.
     pub bytes_16: u32,
 }
 
 impl Groups {
-    /// The whole warp, 32-byte pieces.
+    /// The whole warp is one group for all widths.
     pub const WARP: Groups = Groups { bytes_4: 32, bytes_8: 32, bytes_16: 32 };
 
     fn lanes(&self, bytes: u32) -> u32 {
@@ -37,24 +37,24 @@ impl Groups {
     }
 }
 
-/// Turns requests into pieces; keeps its buffers.
+/// Turns requests into pieces; reuses its buffers.
 #[derive(Default)]
 pub struct Coalescer {
     pieces: Vec<Piece>,
     exact_bytes: bool,
 }
 
-/// Which bits of a line a range covers.
+/// Returns the bits of a line that a byte range covers.
 #[inline]
 fn byte_range(offset: u64, length: u64) -> u128 {
     (if length >= LINE_BYTES { u128::MAX } else { (1u128 << length) - 1 }) << offset
 }
 
-/// Where distances up to [`FARTHEST`] lie before the end of the address space.
+/// Largest base address for which distances up to [`FARTHEST`] do not wrap.
 const FARTHEST_BASE: u64 = u64::MAX - (1 << 32);
 
-/// Distances of the lanes from the lowest address, which is returned; lanes that take no part repeat others. `None` where
-/// one is farther than [`FARTHEST`].
+/// Computes the distances of the lanes from the lowest address, which is returned. Inactive lanes repeat another lane's
+/// distance. Returns `None` if a distance exceeds [`FARTHEST`].
 #[inline]
 fn distances_of(access: &Access<'_>, distances: &mut [u32; 32]) -> Option<u64> {
     let mut addresses = [0; 32];
@@ -95,12 +95,12 @@ fn distances_of(access: &Access<'_>, distances: &mut [u32; 32]) -> Option<u64> {
 }
 
 impl Coalescer {
-    /// Returns the pieces of a request. With `exact_bytes` off (loads), only sectors are computed.
+    /// Returns the pieces of a request. If `exact_bytes` is false (for loads), only sectors are computed.
     #[inline(always)]
     pub fn pieces(&mut self, access: &Access<'_>, width: Width, groups: Groups, exact_bytes: bool) -> &[Piece] {
         self.pieces.clear();
         self.exact_bytes = exact_bytes;
-        // What is most frequent: neighbouring lanes use neighbouring numbers, all in one line.
+        // This is the most frequent case: neighbouring lanes access neighbouring elements in one line.
         if let Addresses::Affine { bases, stride } = access.addresses
             && (access.mask, width.holes, groups == Groups::WARP) == (u32::MAX, None, true)
             && i64::from(stride) == i64::from(width.bytes)
@@ -132,9 +132,9 @@ impl Coalescer {
         &self.pieces
     }
 
-    /// Returns the pieces of a request to the lanes' stacks, whose addresses are offsets in them. The same
-    /// 4-byte word of the lanes of a warp fills one line, so word `w` of the warp whose stacks begin
-    /// at line `first_line` is line `first_line + w` (equation 1 of the profiner paper).
+    /// Returns the pieces of a request to local memory, whose addresses are offsets in the lanes' stacks. The same
+    /// 4-byte word of all lanes of a warp fills one line. If the warp's stacks start at line `first_line`, word `w` is
+    /// line `first_line + w` (equation 1 of the profiler paper).
     #[inline]
     pub fn local_pieces(&mut self, access: &Access<'_>, width: Width, first_line: u64) -> &[Piece] {
         self.pieces.clear();
@@ -207,7 +207,8 @@ impl Coalescer {
         self.part(access, u32::MAX, width, exact_bytes);
     }
 
-    /// Lanes at least a line apart, in rising order, each within one sector: a piece each. Whether that is so.
+    /// Handles lanes that are at least a line apart, in ascending order, and each within one sector: each lane is one
+    /// piece. Returns whether the lanes have this form.
     #[inline]
     fn far_apart(&mut self, base: u64, step: i64, bytes: u64) -> bool {
         let aligned = step % SECTOR_BYTES as i64 == 0 && base % SECTOR_BYTES + bytes <= SECTOR_BYTES;
@@ -221,7 +222,7 @@ impl Coalescer {
         true
     }
 
-    /// `length` bytes of a line, at least one, from `offset` on.
+    /// Returns the piece of `length` bytes (at least one) of a line, starting at `offset`.
     #[inline(always)]
     fn one_line(&self, line: u64, offset: u64, length: u64) -> Piece {
         let (first, last) = (offset / SECTOR_BYTES, (offset + length - 1) / SECTOR_BYTES);
@@ -230,7 +231,7 @@ impl Coalescer {
         Piece { line, sectors, bytes }
     }
 
-    /// `length` bytes without a gap, at least one; addresses wrap at 2^64.
+    /// Adds `length` contiguous bytes (at least one); addresses wrap at 2^64.
     #[inline]
     fn range(&mut self, address: u64, length: u64) {
         let mut line = address / LINE_BYTES;
@@ -274,13 +275,13 @@ impl Coalescer {
         self.merge(start);
     }
 
-    /// Lanes of half a warp that use one address, or neighbouring ones without a gap.
+    /// Adds the lanes of half a warp that access the same address, or contiguous addresses.
     #[inline]
     fn half(&mut self, base: u64, mut mask: u32, stride: u64, bytes: u64) {
         if stride == 0 && mask != 0 {
             return self.range(base, bytes);
         }
-        // Run by run of lanes.
+        // Each iteration adds one run of active lanes.
         let mut lane = 0;
         while mask != 0 {
             let gap = mask.trailing_zeros();
@@ -291,7 +292,8 @@ impl Coalescer {
         }
     }
 
-    /// Loads that never cross a sector, of a whole warp. False where a lane is misaligned or far from the others.
+    /// Computes the sectors of a whole warp's load whose lanes never cross a sector. Returns false if a lane is
+    /// misaligned or far from the others.
     #[inline]
     fn sectors_only(&mut self, access: &Access<'_>, width: Width) -> bool {
         let mut distances = [0; 32];
@@ -299,7 +301,7 @@ impl Coalescer {
             Addresses::Delta(base, deltas) => {
                 let deltas = deltas.as_chunks::<4>().0;
                 let mut highest = 0;
-                // Lanes that take no part repeat the first.
+                // Inactive lanes repeat the first active lane.
                 distances.fill(deltas.first().map_or(0, |first| u32::from_le_bytes(*first)));
                 for (distance, delta) in distances.iter_mut().zip(deltas) {
                     *distance = u32::from_le_bytes(*delta);
@@ -319,7 +321,7 @@ impl Coalescer {
         processor::with_newer_instructions(LaneSectors { base, distances: &distances, bytes: width.bytes, pieces })
     }
 
-    /// Sorts the pieces from `start` on and joins those of one line.
+    /// Sorts the pieces from `start` on, and merges pieces of the same line.
     fn merge(&mut self, start: usize) {
         if self.pieces.len() <= start + 1 {
             return;
@@ -360,7 +362,7 @@ mod tests {
         f(&access)
     }
 
-    /// Byte by byte.
+    /// Computes pieces byte by byte, as a reference.
     fn slow(access: &Access<'_>, width: Width, group: u32) -> BTreeMap<u64, u128> {
         let mut lines = BTreeMap::new();
         access.for_each_lane(|lane, address| {
@@ -436,7 +438,7 @@ mod tests {
 
     #[test]
     fn groups_of_eight_count_a_shared_sector_twice() {
-        // Lanes 7 and 8 lie in one sector.
+        // Lanes 7 and 8 access the same sector.
         let addresses: Vec<u64> = (0..32).map(|lane| 4096 + 16 + 4 * lane).collect();
         with_access(u32::MAX, &addresses, |access| {
             let width = Width { bytes: 4, holes: None };

@@ -1,7 +1,7 @@
-//! Pieces of lanes that lie anywhere, each within one sector. What all lanes of a request touch together
-//! (`metrics::Scattered`) is not enough: a model groups lanes on its own first.
+//! Computes the pieces of lanes with arbitrary addresses, each within one sector. The combined footprint of all lanes
+//! (`metrics::Scattered`) is not sufficient, because a model first groups lanes.
 //!
-//! Sorting is what costs, see [`crate::simd::sorted`].
+//! Sorting is the expensive part; see [`crate::simd::sorted`].
 
 use warpline_format::access::LANES;
 
@@ -9,26 +9,26 @@ use super::piece::Piece;
 use crate::geometry::{LINE_BYTES, SECTOR_BYTES};
 use crate::simd::{processor, sorted};
 
-/// Lanes by their distance from an address, at most [`FARTHEST`]. Lanes that take no part repeat others.
+/// Lanes by their distance from an address, at most [`FARTHEST`]. Inactive lanes repeat another lane.
 pub(crate) struct LaneSectors<'a> {
     pub(crate) base: u64,
     pub(crate) distances: &'a [u32; LANES],
-    /// Bytes of each lane, at most a sector.
+    /// Bytes per lane, at most a sector.
     pub(crate) bytes: u32,
-    /// Where the pieces go, in rising order.
+    /// Output: pieces in ascending order.
     pub(crate) pieces: &'a mut Vec<Piece>,
 }
 
-/// Sectors of a line.
+/// Sectors per line.
 const SECTORS: i32 = (LINE_BYTES / SECTOR_BYTES) as i32;
-/// From a sector to its line.
+/// Shift that converts a sector number to a line number.
 const LINE_SHIFT: u32 = SECTORS.trailing_zeros();
 
-/// The highest distance.
+/// The maximum distance.
 pub(crate) const FARTHEST: u32 = i32::MAX as u32 - SECTOR_BYTES as u32;
 
 impl processor::Job for LaneSectors<'_> {
-    /// Whether all lanes lie within sectors. Else there are no pieces.
+    /// Whether each lane lies within one sector; otherwise, there is no output.
     type Output = bool;
 
     #[inline(always)]
@@ -49,7 +49,8 @@ impl processor::Job for LaneSectors<'_> {
         if descents != 0 {
             sectors = sorted(&sectors);
         }
-        // By piece. What is known of the last one stays in registers: reading it back would take longer than all else.
+        // Each iteration extends or completes one piece. The last piece stays in registers, because reading it back
+        // from memory would dominate the run time.
         let (mut lines, mut bits) = ([0; LANES], [0u8; LANES]);
         let (mut last, mut before, mut here) = (0, sectors[0] >> LINE_SHIFT, 0u8);
         for sector in sectors {

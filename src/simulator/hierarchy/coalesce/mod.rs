@@ -1,4 +1,4 @@
-//! From the lanes of a request to pieces of lines, and the stages of L1 that these pass through.
+//! Turns the lanes of a request into pieces of lines, and counts their passes through the stages of L1.
 
 mod coalescer;
 mod lane_sectors;

@@ -1,21 +1,21 @@
-//! Passes of a request through the stages of L1: tags, then data.
+//! Counts the passes of a request through the stages of L1: first tags, then data.
 //!
-//! The rule for the data stage is that of banks (see [`Banks`](crate::geometry::Banks)); the one for the tag stage was fitted to
-//! hardware counters of an A100 and checked on an H200: a pass looks up one line per tag bank, and the
-//! bank of a line is the exclusive or of all groups of bits of its number.
+//! The data stage follows the rule for banks (see [`Banks`](crate::geometry::Banks)). The rule for the tag stage was
+//! fitted to hardware counters of an A100 and verified on an H200: one pass looks up one line per tag bank, and the
+//! bank of a line is the exclusive or of all bit groups of its number.
 
 use super::piece::Piece;
 
-/// Passes of a set of requests.
+/// Passes of a set of requests through the stages of L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageCounts {
-    /// Through the data stage.
+    /// Passes through the data stage.
     pub data: u64,
-    /// Through the data stage if the same words lay in different banks.
+    /// Passes through the data stage if all words were in different banks.
     pub ideal_data: u64,
-    /// Through the tag stage.
+    /// Passes through the tag stage.
     pub tag: u64,
-    /// Words of 4 bytes per lane that the load/store units move: 1 for a request of 4 bytes a lane.
+    /// 4-byte words per lane that the load/store units move; 1 for a request of 4 bytes per lane.
     pub words: u64,
 }
 
@@ -29,7 +29,8 @@ impl StageCounts {
     }
 }
 
-/// Passes through a tag stage of `banks` banks (a power of two): the most lines that one bank has.
+/// Returns the number of passes through a tag stage of `banks` banks (a power of two): the maximum number of lines in
+/// one bank.
 #[inline]
 pub fn tag_passes(pieces: &[Piece], banks: u32) -> u32 {
     if pieces.len() <= 1 || banks <= 1 {
@@ -45,7 +46,7 @@ pub fn tag_passes(pieces: &[Piece], banks: u32) -> u32 {
     most
 }
 
-/// Bank of a line: the exclusive or of the groups of bits of its number, each as wide as a bank's.
+/// Returns the bank of a line: the exclusive or of the bit groups of its number, each as wide as a bank number.
 #[inline]
 fn bank_of(line: u64, banks: u32) -> u32 {
     let bits = banks.trailing_zeros().clamp(1, 6);

@@ -6,7 +6,7 @@ fn pieces(lines: &BTreeSet<u64>) -> Vec<Piece> {
     lines.iter().map(|&line| Piece { line, sectors: 1, bytes: 1 }).collect()
 }
 
-/// Digit by digit.
+/// Computes the bank digit by digit, as a reference.
 fn slow_bank(line: u64, banks: u64) -> u64 {
     let (mut rest, mut bank) = (line, 0);
     while rest > 0 {
@@ -18,7 +18,7 @@ fn slow_bank(line: u64, banks: u64) -> u64 {
 
 #[test]
 fn neighbouring_lines_share_passes() {
-    // Lines 0 to 3 are in banks 0 to 3; 4 (groups 1, 0) and 1 are both in bank 1.
+    // Lines 0 to 3 are in banks 0 to 3. Line 4 (bit groups 1 and 0) and line 1 are both in bank 1.
     let of = |lines: &[u64]| tag_passes(&pieces(&lines.iter().copied().collect()), 4);
     assert_eq!(of(&[]), 0);
     assert_eq!(of(&[7]), 1);

@@ -1,26 +1,27 @@
 //! Serves requests SM by SM.
 //!
-//! SMs take turns in the trace, so in its order each request would find the array of its SM gone from the host's nearest
-//! cache. SMs do not see each other at L1: in whatever order they are served, each one's requests in theirs, the
-//! outcome is the same.
+//! SMs alternate in the trace. If requests were served in that order, the array of an SM would leave the host's nearest
+//! cache between its requests. SMs are independent at L1, so the result is the same in any order of SMs as long as the
+//! requests of each SM stay in order.
 
 use super::queue::{QueuedPiece, QueuedRequest};
 use crate::hierarchy::array::{FullCache, One, OneRecency, Recency, Tree};
 
-/// Fewer requests are not worth sorting.
+/// Number of requests below which sorting is not worthwhile.
 const FEW: usize = 64;
 
-/// Keeps its buffers.
+/// Sorts and serves requests; reuses its buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BySm {
-    /// Numbers of the requests, SM by SM.
+    /// Numbers of the requests, grouped by SM.
     sorted: Vec<u32>,
-    /// Per SM: where its next request goes.
+    /// Per SM: the position of its next request in `sorted`.
     ends: Vec<u32>,
 }
 
 impl BySm {
-    /// Serves plain requests (see [`super::rules::L1Rules::plain`]) in a clean cache: notes what each piece was missing.
+    /// Serves plain requests (see [`super::rules::L1Rules::plain`]) in a clean cache, and records the missing sectors
+    /// of each piece.
     #[inline(always)]
     pub(crate) fn serve(&mut self, requests: &[QueuedRequest], parts: &mut [QueuedPiece], cache: &mut FullCache) {
         if requests.len() < FEW {
@@ -44,7 +45,7 @@ impl BySm {
     }
 }
 
-/// Puts requests into the order of their SMs. `ends` are zero, and in the end where each SM's requests end.
+/// Sorts requests by SM. `ends` must be zero; afterwards, it contains the end of each SM's requests.
 #[inline(always)]
 fn sort(requests: &[QueuedRequest], ends: &mut [u32], sorted: &mut [u32]) {
     for request in requests {
@@ -61,7 +62,7 @@ fn sort(requests: &[QueuedRequest], ends: &mut [u32], sorted: &mut [u32]) {
     }
 }
 
-/// Serves some requests, of one SM.
+/// Serves requests of one SM.
 #[inline(always)]
 fn serve_sm(
     (one, recency): (One<'_>, OneRecency<'_>),

@@ -22,11 +22,11 @@ pub struct Level1 {
     writers: Writers,
 }
 
-/// By the form of the arrays.
+/// The caches, by the form of their arrays.
 enum Kind {
-    /// A set to an SM.
+    /// Fully associative arrays; each SM is a set.
     Full(FullCache),
-    /// One SM's, with a table of all lines.
+    /// The array of one SM, with a table of all lines.
     Indexed(IndexedCache),
     General {
         config: Box<L1Config>,
@@ -38,7 +38,7 @@ enum Kind {
 /// The cache of one SM, of any form.
 struct General {
     cache: SectorCache,
-    /// A cache of its own for the read-only path, fully associative.
+    /// A separate, fully associative cache for the read-only path.
     read_only: Option<SectorCache>,
 }
 
@@ -60,7 +60,7 @@ impl General {
 }
 
 impl Level1 {
-    /// Empty caches with `lines` lines each (see [`L1Config::lines`]).
+    /// Creates empty caches with `lines` lines each (see [`L1Config::lines`]).
     pub fn new(config: &L1Config, lines: u32) -> Level1 {
         let ways = (lines / config.sets).max(1);
         let kind = if plain(config) && FullCache::fits(ways, &config.replacement) {
@@ -71,8 +71,8 @@ impl Level1 {
         Level1 { rules: L1Rules::new(config), kind, by_sm: BySm::default(), writers: Writers::default() }
     }
 
-    /// Returns an empty cache of a single SM, number 0, with `lines` lines. It takes two bytes for each line that any request
-    /// names, and is quick where these are few.
+    /// Returns an empty cache of a single SM, number 0, with `lines` lines. It needs two bytes of memory for each
+    /// distinct line in the requests, and is fast if these are few.
     pub fn of_one_sm(config: &L1Config, lines: u32) -> Level1 {
         let mut level = Level1::new(config, lines);
         let ways = (lines / config.sets).max(1);
@@ -83,7 +83,7 @@ impl Level1 {
         level
     }
 
-    /// Makes room for this many SMs.
+    /// Allocates this many SMs.
     #[inline]
     pub fn resize(&mut self, count: u32) {
         match &mut self.kind {
@@ -93,7 +93,7 @@ impl Level1 {
         }
     }
 
-    /// Empties the caches; what the lanes' stacks hold is dead by then and is not written back.
+    /// Empties the caches. The lanes' stacks are dead at this time and are not written back.
     pub fn clear(&mut self) {
         match &mut self.kind {
             Kind::Full(cache) => cache.clear(),
@@ -109,7 +109,7 @@ impl Level1 {
         }
     }
 
-    /// Serves what waits, in order: counts it, and appends to `out` what L2 has to do.
+    /// Serves all waiting requests in order, counts them, and appends the requests to L2 to `out`.
     pub(crate) fn serve_all(
         &mut self,
         queue: &mut RequestQueue,
@@ -120,13 +120,13 @@ impl Level1 {
         processor::with_newer_instructions(ServeAll { level: self, queue, lines, cells, out });
     }
 
-    /// Returns whether pieces that go this way are plain (see [`L1Rules::plain`]).
+    /// Returns whether pieces with this route are plain (see [`L1Rules::plain`]).
     #[inline(always)]
     pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         self.rules.plain(route)
     }
 
-    /// Serves a piece of an SM with the dense number `number`; what L2 has to do goes to `out`.
+    /// Serves a piece of an SM whose line has the dense number `number`; requests to L2 go to `out`.
     #[inline(always)]
     pub fn serve(
         &mut self,
@@ -152,7 +152,8 @@ impl Level1 {
 }
 
 impl Level1 {
-    /// Serves a load of SM 0, whose pieces have lines relative to `line`, modulo 2^57; its sectors that are not there.
+    /// Serves a load of SM 0, whose pieces have lines relative to `line`, modulo 2^57. Returns the number of missing
+    /// sectors.
     #[inline(always)]
     pub fn load(&mut self, pieces: &[Piece], line: u64, lines: &mut DenseLines) -> u32 {
         let mut missed = 0;
@@ -174,12 +175,12 @@ impl Level1 {
     }
 }
 
-/// Returns whether an SM's cache is one set of lines with data sectors of their own.
+/// Returns whether an SM's cache is a single set of lines that each have their own data sectors.
 fn plain(config: &L1Config) -> bool {
     config.sets == 1 && config.tags_per_line.is_none() && config.read_only_bytes.is_none()
 }
 
-/// Destination of a piece's requests to the next level.
+/// Collects a piece's requests to the next level.
 struct Exit<'a> {
     request: &'a QueuedRequest,
     part: &'a QueuedPiece,
@@ -256,7 +257,7 @@ impl processor::Job for ServeAll<'_> {
     }
 }
 
-/// Counts plain requests of which it is known what was missing, and hands on what goes to L2.
+/// Counts plain requests whose missing sectors are known, and forwards requests to L2.
 #[inline(always)]
 fn hand_on(
     mut requests: &[QueuedRequest],
@@ -303,7 +304,7 @@ fn hand_on(
 }
 
 impl L1Outcome {
-    /// Hands the pieces of a plain request on, counting them.
+    /// Counts the pieces of a plain request and yields them.
     #[inline(always)]
     fn count<'a>(&mut self, parts: &'a [QueuedPiece]) -> impl Iterator<Item = &'a QueuedPiece> {
         parts.iter().inspect(|part| {

@@ -1,92 +1,92 @@
-//! Requests on their way to L1.
+//! A queue of requests to L1.
 //!
-//! Requests are queued and served some hundred pieces at a time. The serving loops then run long enough to keep their data
-//! in the host's cache, and SMs can be served one after the other (see [`super::by_sm`]).
+//! Requests are queued and served in batches of some hundred pieces. The serving loops then run long enough to keep
+//! their data in the host's cache, and SMs can be served one after the other (see [`super::by_sm`]).
 
 use super::request::Route;
 use crate::geometry::sectors::bytes_of;
 use crate::hierarchy::coalesce::Piece;
 
-/// A request.
+/// A queued request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueuedRequest {
-    /// Its pieces.
+    /// Start of its pieces.
     start: u32,
     end: u32,
-    /// Where it is counted.
+    /// Cell that counts the request.
     pub(crate) cell: u32,
-    /// Place of the request in the trace, see [`crate::hierarchy::Egress::place`].
+    /// Position of the request in the trace; see [`crate::hierarchy::Egress::place`].
     pub(crate) place: u32,
-    /// SM that made it.
+    /// SM that made the request.
     pub(crate) sm: u16,
-    /// Its way at L1.
+    /// Route of the request through L1.
     pub(crate) route: Route,
     /// Whether L1 may serve it out of order, see [`super::by_sm`].
     pub(crate) plain: bool,
 }
 
 impl QueuedRequest {
-    /// Returns whether two requests are counted in one place and go the same way.
+    /// Returns whether two requests have the same cell and route.
     #[inline(always)]
     pub(crate) fn is_like(&self, other: &QueuedRequest) -> bool {
         self.cell == other.cell && self.route == other.route
     }
 
-    /// Where its pieces are.
+    /// Returns the range of its pieces.
     #[inline(always)]
     pub(crate) fn pieces(&self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// A piece of a request.
+/// A queued piece of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueuedPiece {
     /// Address / 128.
     pub(crate) line: u64,
     /// The line's dense number.
     pub(crate) number: u32,
-    /// Sectors.
+    /// Touched sectors.
     pub(crate) sectors: u8,
-    /// Those of them that L1 did not have, after its lookup.
+    /// Sectors among these that L1 did not have, set by the lookup.
     pub(crate) missing: u8,
-    /// Whether L1 had the line, with or without them.
+    /// Whether L1 had the line, regardless of its sectors.
     pub(crate) present: bool,
     /// Whether all bytes of the sectors are touched.
     whole: bool,
 }
 
-/// What is known of a request before its pieces.
+/// The properties of a request except its pieces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) sm: u16,
     pub(crate) cell: u32,
     pub(crate) place: u32,
     pub(crate) route: Route,
-    /// Whether it is plain if all bytes of its sectors are touched, and if not.
+    /// Whether the request is plain if all bytes of its sectors are touched, and if only some are.
     pub(crate) plain: [bool; 2],
 }
 
-/// Requests in order.
+/// Requests in their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestQueue {
     requests: Vec<QueuedRequest>,
     parts: Vec<QueuedPiece>,
-    /// Touched bytes of those pieces that do not touch all of their sectors, in order.
+    /// Touched bytes of the pieces that touch sectors partly, in order.
     masks: Vec<u128>,
 }
 
 impl RequestQueue {
-    /// How many pieces are served together. The last request can add some.
+    /// Number of pieces that are served together. The last request can exceed it.
     const MANY: usize = 512;
 
-    /// Returns whether it is time to serve them.
+    /// Returns whether the queue should be served.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.parts.len() >= Self::MANY
     }
 
-    /// Appends a request with the dense numbers of its pieces' lines; those without one are left out.
+    /// Appends a request with the dense numbers of its pieces' lines. Pieces whose lines have no number are omitted.
     #[inline(always)]
     pub(crate) fn push(&mut self, from: Origin, pieces: &[Piece], mut number: impl FnMut(u64) -> Option<u32>) {
         let Origin { sm, cell, place, route, plain: [mut plain, plain_if_not_whole] } = from;
@@ -104,7 +104,7 @@ impl RequestQueue {
         self.requests.push(QueuedRequest { start, end, cell, place, sm, route, plain });
     }
 
-    /// Returns the requests, their pieces, and the bytes of these.
+    /// Returns the requests, their pieces, and the touched bytes of the pieces.
     #[inline(always)]
     pub(crate) fn split(&mut self) -> (&[QueuedRequest], &mut [QueuedPiece], Masks<'_>) {
         (&self.requests, &mut self.parts, Masks(&self.masks))
@@ -117,11 +117,11 @@ impl RequestQueue {
     }
 }
 
-/// Touched bytes of pieces, to be requested in their order.
+/// Touched bytes of pieces. They must be queried in the order of the pieces.
 pub(crate) struct Masks<'a>(&'a [u128]);
 
 impl Masks<'_> {
-    /// Those of the next piece.
+    /// Returns the touched bytes of the next piece.
     #[inline(always)]
     pub(crate) fn next(&mut self, part: &QueuedPiece) -> u128 {
         if part.whole {

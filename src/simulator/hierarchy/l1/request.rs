@@ -1,4 +1,4 @@
-//! The ways of a request through L1, and what it makes of it.
+//! Routes of requests through L1, and their outcomes.
 
 /// How L1 treats a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -7,28 +7,28 @@ pub enum Route {
     Load,
     /// A load through the read-only path.
     ReadOnly,
-    /// A load that goes straight to L2.
+    /// A load that bypasses L1.
     LoadPast,
     /// A store to global memory.
     Store,
-    /// A store to the lanes' own stacks: written back, not through.
+    /// A store to the lanes' stacks, which is written back instead of through.
     LocalStore,
-    /// An atomic.
+    /// An atomic operation.
     Atomic,
 }
 
 impl Route {
-    /// Reads memory and nothing else.
+    /// Returns whether the request only reads memory.
     pub fn is_load(self) -> bool {
         matches!(self, Route::Load | Route::ReadOnly | Route::LoadPast)
     }
 }
 
-/// What one piece did at L1.
+/// The outcome of one piece at L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct L1Outcome {
     /// Lookups, in the level's own sectors.
     pub lookups: u32,
-    /// Hits among these.
+    /// Hits among the lookups.
     pub hits: u32,
 }

@@ -1,4 +1,4 @@
-//! What L1 does with a piece of a request, on any form of array.
+//! The behaviour of L1 for a piece of a request, independent of the form of the array.
 
 use super::request::{L1Outcome, Route};
 use crate::geometry::sectors::{bytes_of, collapse, count, expand};
@@ -11,7 +11,7 @@ use crate::hierarchy::l2::{L2Access, L2Op};
 /// The rules of a model.
 pub(crate) struct L1Rules {
     placement: Placement,
-    /// Lines of 128 bytes with sectors of 32.
+    /// Lines have 128 bytes and sectors 32.
     usual: bool,
     line_bytes: u32,
     unit: u32,
@@ -33,8 +33,9 @@ impl L1Rules {
 }
 
 impl L1Rules {
-    /// Returns whether a request that goes this way only needs to know which of its sectors are present, in a clean
-    /// fully associative cache, and leaves them there: if all bytes of its sectors are touched, and if not.
+    /// Returns whether requests with this route are plain: in a clean, fully associative cache, they only determine
+    /// which of their sectors are present, and make all of them valid. The two values apply if all bytes of the sectors
+    /// are touched, and if only some are.
     #[inline(always)]
     pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         let store = route == Route::Store;
@@ -44,24 +45,24 @@ impl L1Rules {
         [self.usual && whole, self.usual && allocates]
     }
 
-    /// Returns whether a store hits with all its sectors if the line is present, whatever it holds of them.
+    /// Returns whether a store hits with all its sectors if the line is present, even if the sectors are not valid.
     pub(crate) fn stores_hit_lines(&self) -> bool {
         self.store == StorePolicy::AllocateBytes
     }
 }
 
-/// The level that serves L1's requests.
+/// The cache level that serves the requests of L1.
 pub(crate) trait NextLevel {
-    /// Takes one request.
+    /// Receives one request.
     fn send(&mut self, request: L2Access);
 
-    /// Takes what a line that had to leave still has to write.
+    /// Receives the dirty data of an evicted line.
     #[inline(always)]
     fn write_back(&mut self, request: L2Access) {
         self.send(request);
     }
 
-    /// Sectors of the piece's line wait to be written back from now on.
+    /// Reports that sectors of the piece's line became dirty.
     #[inline(always)]
     fn dirtied(&mut self, _sectors: u8) {}
 }
@@ -77,14 +78,14 @@ impl<F: FnMut(L2Access)> NextLevel for F {
 pub(crate) struct OneSm<'a, C> {
     pub(crate) rules: &'a L1Rules,
     pub(crate) cache: &'a mut C,
-    /// The read-only path's, where that has one of its own.
+    /// Cache of the read-only path, if it is separate.
     pub(crate) read_only: Option<&'a mut SectorCache>,
-    /// Where the SM's sets begin in the array.
+    /// First set of the SM in the array.
     pub(crate) first_set: u32,
 }
 
 impl<C: LineCache> OneSm<'_, C> {
-    /// Serves a piece with the dense number `number`; what L2 has to do goes to `out`.
+    /// Serves a piece whose line has the dense number `number`; requests to L2 go to `out`.
     #[inline(always)]
     pub(crate) fn serve(mut self, route: Route, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         if self.rules.usual {
@@ -98,13 +99,13 @@ impl<C: LineCache> OneSm<'_, C> {
         self.serve_any(route, piece, number, out)
     }
 
-    /// Returns the set of a line, whose number is its address / line size.
+    /// Returns the set of a line number (address / line size).
     #[inline(always)]
     fn set(&self, line: u64) -> u32 {
         self.first_set + self.rules.placement.set(line)
     }
 
-    /// Returns a cached load, in a cache of usual lines.
+    /// Serves a cached load in a cache with 128-byte lines and 32-byte sectors.
     #[inline(always)]
     fn load(&mut self, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         let set = self.set(piece.line);
@@ -121,7 +122,7 @@ impl<C: LineCache> OneSm<'_, C> {
         L1Outcome { lookups: count(piece.sectors), hits: count(piece.sectors & !missing) }
     }
 
-    /// Returns a store to global memory, in a cache of usual lines.
+    /// Serves a store to global memory in a cache with 128-byte lines and 32-byte sectors.
     #[inline(always)]
     fn store(&mut self, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         let Piece { sectors, bytes, .. } = *piece;
@@ -199,8 +200,7 @@ impl<C: LineCache> OneSm<'_, C> {
         }
     }
 
-    /// Serves sectors of one line of this cache. `shift` is the place of its first sector in the
-    /// 128-byte line.
+    /// Serves sectors of one line of this cache. `shift` is the position of its first sector in the 128-byte line.
     #[inline]
     #[expect(clippy::too_many_arguments, reason = "one call on the hot path")]
     fn part(
@@ -294,7 +294,7 @@ impl<C: LineCache> OneSm<'_, C> {
         }
     }
 
-    /// Stores bytes; returns the lookups that found something of each of their sectors.
+    /// Stores bytes; returns the lookups that found a part of each of their sectors.
     fn write(&mut self, set: u32, entry: usize, sectors: u8, bytes: u128) -> u32 {
         let mut unknown = 0;
         for sector in 0..4 {
@@ -307,7 +307,7 @@ impl<C: LineCache> OneSm<'_, C> {
         collapse(sectors, self.rules.unit).count_ones() - collapse(unknown, self.rules.unit).count_ones()
     }
 
-    /// Makes room for a line; a dirty one that leaves goes to L2.
+    /// Allocates a line; an evicted dirty line goes to L2.
     #[inline(always)]
     fn allocate(&mut self, set: u32, key: u32, out: &mut impl NextLevel) -> usize {
         let (entry, evicted) = self.cache.allocate(set, key);
@@ -335,7 +335,7 @@ impl<C: LineCache> OneSm<'_, C> {
     }
 }
 
-/// Lookup units all of whose sectors can be read.
+/// Returns the lookup units whose sectors are all valid.
 #[inline]
 fn readable(valid: u8, unit: u32) -> u8 {
     match unit {

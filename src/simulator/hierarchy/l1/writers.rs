@@ -1,19 +1,19 @@
-//! Who wrote the sectors that L1 still has to write back.
+//! Records which requests wrote the dirty sectors of L1.
 //!
-//! A line leaves because some other request needs its room, which may be of another allocation altogether; the write
-//! belongs to the data, and so to the request that made it dirty.
+//! A line is evicted because another request needs its space, possibly for a different allocation. The write-back is
+//! attributed to the request that made the data dirty.
 
 use crate::geometry::sectors::Units;
 
-/// Lines of a part of the table, which is made when one of them is written.
+/// Lines per part of the table. A part is allocated when one of its lines is first written.
 const PART_LINES: usize = 2048;
 
-/// The cell of the last write to each sector, by dense number of the line. Only entries of dirty sectors are valid.
+/// The cell of the last write to each sector, by dense line number. Only entries of dirty sectors are valid.
 #[derive(Default)]
 pub(crate) struct Writers(Vec<Option<Box<[[u32; 4]; PART_LINES]>>>);
 
 impl Writers {
-    /// Requests of a cell wrote these sectors.
+    /// Records that a request of a cell wrote these sectors.
     #[inline(always)]
     pub(crate) fn note(&mut self, number: u32, sectors: u8, cell: u32) {
         let (part, line) = (number as usize / PART_LINES, number as usize % PART_LINES);
@@ -34,8 +34,8 @@ impl Writers {
         self.0[part].get_or_insert_with(|| Box::new([[0; 4]; PART_LINES]))
     }
 
-    /// Divides written sectors by the cell that wrote them, but no unit: the request of one lookup is counted in one
-    /// cell.
+    /// Groups written sectors by the cell that wrote them. Lookup units are not split, because one lookup is counted in
+    /// one cell.
     #[inline(always)]
     pub(crate) fn divide(&self, number: u32, sectors: u8, units: Units, mut f: impl FnMut(u8, u32)) {
         let (part, line) = (number as usize / PART_LINES, number as usize % PART_LINES);

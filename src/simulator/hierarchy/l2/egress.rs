@@ -1,42 +1,42 @@
-//! Requests on their way from the SMs to L2.
+//! Requests from the SMs to L2.
 
 use super::request::L2Op;
 use crate::geometry::sectors::{Units, bytes_of};
 use crate::hierarchy::array::{Placement, Shares};
 use crate::hierarchy::config::L2Config;
 
-/// A request that left an SM: at most one line of 128 bytes.
+/// A request that left an SM. It covers at most one 128-byte line.
 #[derive(Clone, Copy, Debug)]
 pub struct L2Request {
     /// Address / 128.
     pub line: u64,
-    /// Place in the trace, see [`Egress::place`].
+    /// Position in the trace; see [`Egress::place`].
     pub place: u32,
-    /// Where it is counted.
+    /// Cell that counts the request.
     pub cell: u32,
-    /// Its entry in the list of byte masks; [`WHOLE`] where all bytes of its sectors are touched.
+    /// Index in the list of byte masks; [`WHOLE`] if all bytes of its sectors are touched.
     mask: u32,
-    /// SM that made it.
+    /// SM that made the request.
     pub sm: u16,
-    /// Sectors.
+    /// Touched sectors.
     pub sectors: u8,
-    /// What.
+    /// The operation.
     pub op: L2Op,
 }
 
 impl L2Request {
-    /// One that touches all bytes of its sectors.
+    /// Creates a request that touches all bytes of its sectors.
     #[inline(always)]
     pub(crate) fn whole(place: u32, sm: u16, cell: u32, line: u64, sectors: u8, op: L2Op) -> L2Request {
         L2Request { line, place, cell, mask: WHOLE, sm, sectors, op }
     }
 }
 
-/// No mask: every byte of the sectors.
+/// Marks a request that touches every byte of its sectors and has no mask.
 const WHOLE: u32 = u32::MAX;
 
-/// What is on its way to one share of L2, in order. Few requests write only some bytes of their sectors; the masks
-/// of those lie apart, so that the others are short.
+/// Requests to one share of L2, in order. Few requests write sectors partly; their masks are stored separately, so that
+/// the other requests stay small.
 #[derive(Clone, Debug, Default)]
 pub struct EgressQueue {
     requests: Vec<L2Request>,
@@ -49,13 +49,13 @@ impl EgressQueue {
         &self.requests
     }
 
-    /// Returns whether one of the requests touches all bytes of its sectors.
+    /// Returns whether a request touches all bytes of its sectors.
     #[inline(always)]
     pub(crate) fn is_whole(request: &L2Request) -> bool {
         request.mask == WHOLE
     }
 
-    /// Touched bytes of one of the requests.
+    /// Returns the touched bytes of a request.
     #[inline(always)]
     pub fn bytes(&self, request: &L2Request) -> u128 {
         if request.mask == WHOLE {
@@ -83,7 +83,7 @@ struct Division {
 }
 
 impl Division {
-    /// Sectors of a 128-byte line by the share that their lines of L2 belong to.
+    /// Splits the sectors of a 128-byte line by the share that their L2 lines belong to.
     fn sectors(&self, line: u64, sectors: u8) -> impl Iterator<Item = (u32, u8)> {
         let width = self.line_bytes / 32;
         let parts = 4 / width;
@@ -96,14 +96,15 @@ impl Division {
     }
 }
 
-/// What left the SMs of one worker.
+/// Requests that left the SMs of one worker.
 #[derive(Clone, Debug)]
 pub struct Egress {
     shares: Vec<EgressQueue>,
-    /// Where there are several shares.
+    /// The division into shares, if there are several.
     division: Option<Division>,
     lookups: Units,
-    /// Place of what is pushed next, the same for all that one request of a warp causes. Rises.
+    /// Position of the next pushed request in the trace, in ascending order. All requests to L2 that one request of a
+    /// warp causes have the same position.
     pub place: u32,
 }
 
@@ -114,7 +115,7 @@ impl Default for Egress {
 }
 
 impl Egress {
-    /// Creates an `Egress` for a L2 in shares.
+    /// Creates an `Egress` for an L2 that is divided into shares.
     pub fn new(config: &L2Config, shares: Shares) -> Egress {
         let placement = Placement::new(config.slices, config.sets, config.index, config.line_bytes);
         let division = Division { placement, shares, line_bytes: config.line_bytes };
@@ -126,12 +127,12 @@ impl Egress {
         }
     }
 
-    /// Sectors that L2 looks up as one.
+    /// Returns the units of sectors that L2 looks up together.
     pub(crate) fn lookups(&self) -> Units {
         self.lookups
     }
 
-    /// Appends a request. `bytes` matters for stores only.
+    /// Appends a request. `bytes` is used for stores only.
     #[inline(always)]
     pub fn push(&mut self, sm: u16, cell: u32, line: u64, sectors: u8, op: L2Op, bytes: u128) {
         let request = L2Request { line, place: self.place, cell, mask: WHOLE, sm, sectors, op };
@@ -145,7 +146,7 @@ impl Egress {
         }
     }
 
-    /// Where requests go that touch all bytes of their sectors, if there is one share.
+    /// Returns the list for requests that touch all bytes of their sectors, if there is only one share.
     #[inline(always)]
     pub(crate) fn only_share(&mut self) -> Option<&mut Vec<L2Request>> {
         match (&mut self.shares[..], &self.division) {
@@ -154,12 +155,12 @@ impl Egress {
         }
     }
 
-    /// What goes to one of the shares.
+    /// Returns the requests to one of the shares.
     pub fn share(&self, share: usize) -> &EgressQueue {
         &self.shares[share]
     }
 
-    /// Discards the contents.
+    /// Discards all requests.
     pub fn clear(&mut self) {
         for share in &mut self.shares {
             share.requests.clear();

@@ -12,28 +12,28 @@ use crate::hierarchy::dense::DenseLines;
 /// The part of a request that lies in one line of this cache.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lookup {
-    /// Set, over all slices.
+    /// Number of the set, counted over all slices.
     set: u32,
-    /// The line's key: its dense number.
+    /// Key of the line: its dense number.
     key: u32,
-    /// Sectors of the line.
+    /// Touched sectors of the line.
     sectors: u8,
-    /// Part of the 128-byte line.
+    /// Number of the part of the 128-byte line.
     part: u8,
 }
 
-/// Most lookups of a request.
+/// Maximum number of lookups of a request.
 pub(crate) const MOST_PARTS: usize = 4;
 
-/// How the sectors of a request divide into lookups.
+/// How the sectors of a request are divided into lookups.
 struct Split {
-    /// Parts of the 128-byte line and the sectors of each, one after another.
+    /// Parts of the 128-byte line, each with its sectors.
     parts: [(u8, u8); MOST_PARTS],
     count: usize,
 }
 
-/// Indexed by the number of parts, as a power of two, and the sectors. Which parts of a line a scattered request needs cannot
-/// be predicted, so a branch per part would be mispredicted every other time.
+/// Indexed by the base-2 logarithm of the number of parts and by the sectors. A table avoids a branch per part, which
+/// would often be mispredicted for scattered requests.
 const SPLITS: [[Split; 16]; 3] = {
     let mut table = [const { [const { Split { parts: [(0, 0); MOST_PARTS], count: 0 } }; 16] }; 3];
     let mut log = 0;
@@ -61,22 +61,22 @@ const SPLITS: [[Split; 16]; 3] = {
 /// All slices and partitions of the cache.
 pub struct Level2(Kind);
 
-/// By the form of the array, chosen by ways and policy.
+/// The cache, by the form of its arrays, which depends on ways and policy.
 enum Kind {
     Rows(Level2Of<RowCache>),
     General(Level2Of<SectorCache>),
 }
 
-/// Something to do with a L2 of either kind.
+/// An operation on an L2 of either form.
 pub(crate) trait Visit {
-    /// What comes of it.
+    /// Result of the operation.
     type Output;
-    /// Does it. `PARTS_LOG` is the level's `parts_log`, known when this is compiled.
+    /// Performs the operation. `PARTS_LOG` is the level's `parts_log` as a compile-time constant.
     fn visit<C: LookupOrAllocate, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) -> Self::Output;
 }
 
 impl Level2 {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub fn new(config: &L2Config, dram: DramConfig) -> Level2 {
         Level2(if config.ways <= WAYS && config.replacement == Replacement::Lru {
             Kind::Rows(Level2Of::new(config, dram))
@@ -93,7 +93,7 @@ impl Level2 {
         }
     }
 
-    /// Serves a request that came through the partition `near`; `line` is the address / 128.
+    /// Serves a request that arrived at the partition `near`; `line` is the address / 128.
     pub fn serve(&mut self, near: u32, line: u64, request: &L2Access) -> L2Outcome {
         match &mut self.0 {
             Kind::Rows(level) => level.serve(near, line, request),
@@ -101,8 +101,9 @@ impl Level2 {
         }
     }
 
-    /// Returns a copy wrote `bytes` bytes from `address` on. Warm, its lines are left here clean (the copy's
-    /// own traffic belongs to no kernel); cold, they are gone. Only sets that are `mine` are searched.
+    /// Updates the cache after a copy wrote device memory. If `warm`, the written lines become present and clean (the
+    /// copy's own traffic belongs to no kernel); otherwise, they are invalidated. Only sets that are `mine` are
+    /// changed.
     pub fn copied(&mut self, written: &Written, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
         match &mut self.0 {
             Kind::Rows(level) => level.copied(written, warm, lines, mine),
@@ -111,12 +112,12 @@ impl Level2 {
     }
 }
 
-/// A L2 on one form of array.
+/// An L2 with one form of array.
 pub(crate) struct Level2Of<C> {
     config: L2Config,
     placement: Placement,
     partitions: Vec<C>,
-    /// Lines of this cache in 128 bytes, as a power of two.
+    /// Base-2 logarithm of the number of lines of this cache per 128 bytes.
     parts_log: u32,
     rules: Rules,
 }
@@ -152,8 +153,8 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         self.visit(ServeOne { near, line, request })
     }
 
-    /// Splits a request into its lookups, and prefetches the memory of their sets. Returns how many there are, at the
-    /// start of `out`.
+    /// Splits a request into its lookups at the start of `out`, prefetches the memory of their sets, and returns the
+    /// number of lookups.
     #[inline(always)]
     pub(crate) fn split<const PARTS_LOG: u32>(
         &self,
@@ -163,7 +164,7 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         out: &mut [Lookup; MOST_PARTS],
     ) -> usize {
         let split = &SPLITS[PARTS_LOG as usize][usize::from(sectors & 15)];
-        // Known when this is compiled, so that there is no loop.
+        // The number is a compile-time constant, so the compiler removes the loop.
         let rooms = out.iter_mut().zip(&split.parts).take(1 << PARTS_LOG);
         for (index, (room, &(part, here))) in rooms.enumerate() {
             if index >= split.count {
@@ -179,9 +180,9 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         split.count
     }
 
-    /// Serves lookups of loads, or of stores of whole sectors, where there is one partition and no sector of it is
-    /// partly written: the same as [`Level2Of::look_up`] for each of them. Whether it could be done. At most
-    /// [`WholeSum::MOST`].
+    /// Serves lookups of loads, or of stores to whole sectors, if there is one partition and no partly written sector.
+    /// The result is the same as with [`Level2Of::look_up`] for each lookup. Returns whether this was possible. There
+    /// may be at most [`WholeSum::MOST`] lookups.
     #[inline(always)]
     pub(crate) fn look_up_all<const STORE: bool>(&mut self, lookups: &[Lookup], sum: &mut L2Outcome) -> bool {
         let [cache] = &mut self.partitions[..] else { return false };
@@ -201,8 +202,8 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         true
     }
 
-    /// Serves a lookup that came through the partition `near`. `line` is the address / 128, `bytes` are those of the
-    /// whole request, for stores.
+    /// Serves a lookup that arrived at the partition `near`. `line` is the address / 128; `bytes` are the stored bytes
+    /// of the whole request.
     #[inline(always)]
     pub(crate) fn look_up(
         &mut self,
@@ -213,7 +214,7 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         bytes: u128,
         sum: &mut L2Outcome,
     ) {
-        // A bit to a byte.
+        // One bit represents one byte.
         let bytes = bytes >> (u32::from(lookup.part) * self.config.line_bytes);
         if let [cache] = &mut self.partitions[..] {
             look_up_in(&self.rules, cache, lookup, op, bytes, sum);
@@ -223,13 +224,13 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         }
     }
 
-    /// Partition whose memory controllers hold a line.
+    /// Returns the partition whose memory controllers serve a line.
     #[inline(always)]
     fn home(&self, line: u64) -> u32 {
         if self.config.partitions == 1 {
             return 0;
         }
-        // Any even split will do; the lines' own hash is not known.
+        // The hash of real GPUs is unknown; any even split is sufficient.
         ((line ^ line >> 7 ^ line >> 13 ^ line >> 21) & 1) as u32
     }
 
@@ -239,7 +240,7 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         }
         let Lookup { set, key, sectors, .. } = *lookup;
         if matches!(op, L2Op::Store | L2Op::Atomic) {
-            // The other side's copy is out of date.
+            // The copy in the other partition is outdated.
             let copy = &mut self.partitions[1 - home as usize];
             copy.invalidate(set, key, self.rules.lookup.widen(sectors));
             if near != home {
@@ -249,8 +250,8 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         look_up_in(&self.rules, &mut self.partitions[home as usize], lookup, op, bytes, sum);
     }
 
-    /// A load whose line belongs to the other partition: the near one keeps a copy, and what it lacks comes from the
-    /// far one.
+    /// Serves a load of a line that belongs to the other partition. The near partition keeps a copy; missing sectors
+    /// come from the far partition.
     fn load_from_far(&mut self, near: u32, home: u32, lookup: &Lookup, sum: &mut L2Outcome) {
         let Lookup { set, key, sectors, .. } = *lookup;
         let lookups = self.rules.lookup.count(sectors);
@@ -272,14 +273,15 @@ impl<C: LookupOrAllocate> Level2Of<C> {
 
     fn copied(&mut self, written: &Written, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
         if warm {
-            // Earlier lines would be gone again at the end, whatever was there before them.
+            // Earlier lines of the copy would be evicted before its end, whatever the cache contained.
             for line in written.last_lines(2 * self.config.bytes() / LINE_BYTES) {
                 let Some(number) = lines.number(line) else { return };
                 self.install(line, number, true, &mine);
             }
             return;
         }
-        // What was never requested is not here, so that the size of a copy alone costs nothing.
+        // Lines that were never requested are not in the cache. Skipping them makes the cost independent of the size of
+        // the copy.
         if written.line_count() <= lines.bound() as u64 {
             for line in written.last_lines(u64::MAX) {
                 if let Some(number) = lines.known(line) {
@@ -319,7 +321,7 @@ impl<C: LookupOrAllocate> Level2Of<C> {
     }
 }
 
-/// Serves one line's part of a request in the partition that the line belongs to.
+/// Serves a lookup in the partition that the line belongs to.
 #[inline(always)]
 fn look_up_in<C: LookupOrAllocate>(
     rules: &Rules,
@@ -342,7 +344,7 @@ fn look_up_in<C: LookupOrAllocate>(
     }
 }
 
-/// One request.
+/// Operation that serves one request.
 struct ServeOne<'a> {
     near: u32,
     line: u64,

@@ -1,45 +1,45 @@
-//! Requests to L2, and what comes of them.
+//! Requests to L2 and their outcomes.
 
-/// Kind of request to L2.
+/// Operation of a request to L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum L2Op {
-    /// Sectors are read.
+    /// Reads sectors.
     Load,
-    /// Bytes are written.
+    /// Writes bytes.
     Store,
-    /// Sectors are read and written as one.
+    /// Reads and writes sectors atomically.
     Atomic,
-    /// Like [`L2Op::Atomic`], in a model whose atomics miss without touching the caches.
+    /// Like [`L2Op::Atomic`], for a model whose atomic operations miss without changing the caches.
     AtomicMiss,
 }
 
-/// A line-sized request from L1 to L2.
+/// A request from L1 to L2 within one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct L2Access {
-    /// What.
+    /// The operation.
     pub op: L2Op,
     /// Dense number of the line (see [`crate::hierarchy::DenseLines`]).
     pub number: u32,
-    /// Sectors.
+    /// Touched sectors.
     pub sectors: u8,
-    /// Bytes, for stores.
+    /// Touched bytes, for stores.
     pub bytes: u128,
 }
 
-/// What one request did at L2.
+/// The outcome of one request at L2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct L2Outcome {
     /// Lookups, in the level's own sectors.
     pub lookups: u32,
-    /// Those of them present before.
+    /// Hits among the lookups: sectors that were present.
     pub hits: u32,
-    /// Store lookups whose line or sector had to be allocated. Hardware counts them as hits.
+    /// Store lookups that allocated a line or sector. Hardware counts them as hits.
     pub allocated: u32,
-    /// Lookups that the near partition passed on to the far one.
+    /// Lookups that the near partition forwarded to the far partition.
     pub far: u32,
     /// Sectors read from DRAM.
     pub dram_reads: u32,
-    /// Sectors that will be written to DRAM: counted when a clean sector becomes dirty, since each
-    /// such is written exactly once, at its eviction or at the end.
+    /// Sectors that will be written to DRAM. They are counted when a clean sector becomes dirty, because each dirty
+    /// sector is written exactly once: at its eviction or at the end.
     pub dram_writes: u32,
 }

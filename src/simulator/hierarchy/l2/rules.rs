@@ -1,4 +1,4 @@
-//! What one partition of L2 does with the sectors of one line, and what that costs behind it.
+//! The behaviour of one L2 partition for the sectors of one line, and the resulting DRAM traffic.
 
 use super::request::L2Outcome;
 use crate::geometry::sectors::{Units, bytes_of, count};
@@ -7,23 +7,25 @@ use crate::hierarchy::config::{DramConfig, L2Config, L2Misses, StoreFill};
 
 /// The rules of a model, as tables over the sectors of a line.
 pub(crate) struct Rules {
-    /// Lookups.
+    /// Units of lookups.
     pub(crate) lookup: Units,
     fill: Units,
-    /// What missing sectors are counted in.
+    /// Units in which missing sectors are counted.
     miss: Units,
     dram_read: Units,
     dram_write: Units,
-    /// Sectors of a line.
+    /// All sectors of a line.
     all: u8,
     store_fill: StoreFill,
-    /// What whole sectors do in a cache without partly written ones, see [`at`]: loads, stores, and what stores mark_dirty.
+    /// Effects of accesses to whole sectors in a cache without partly written sectors, indexed by [`at`]: loads,
+    /// stores, and stores that mark sectors dirty.
     whole_load: [Effect; 256],
     whole_store: [Effect; 256],
     whole_dirty: [Effect; 256],
 }
 
-/// What a lookup adds to a [`WholeSum`], 12 bits each; in the highest 8 the state that it adds to the line's.
+/// The amounts that a lookup adds to a [`WholeSum`], 12 bits each. The highest 8 bits are the sectors that it adds to
+/// the line's state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Effect(u64);
 
@@ -42,13 +44,14 @@ impl Effect {
 
 const COUNT_BITS: u32 = 12;
 
-/// Index of what sectors do to a line that has others.
+/// Returns the table index for accessed sectors and a line's state.
 #[inline(always)]
 fn at(state: u8, sectors: u8) -> usize {
     usize::from(state << 4 | sectors & 15)
 }
 
-/// What a few lookups did, all loads or all stores of whole sectors. States added up overflow harmlessly.
+/// The summed outcome of several lookups, either all loads or all stores of whole sectors. The sum of the states
+/// overflows without consequences.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WholeSum(u64);
 
@@ -121,8 +124,8 @@ impl Rules {
         Effect::new(dirtied << 4, &L2Outcome { dram_writes, ..L2Outcome::default() })
     }
 
-    /// Returns the line, made where it is not there. Sectors of the old line that were never completed are completed from DRAM
-    /// before they can be written back.
+    /// Returns a line, which is allocated if it is absent. Incomplete sectors of the evicted line are completed from
+    /// DRAM before they can be written back.
     #[inline(always)]
     pub(crate) fn line<'a, C: LookupOrAllocate>(
         &self,
@@ -138,7 +141,7 @@ impl Rules {
         brought
     }
 
-    /// Reads sectors, from DRAM what is missing. Returns the lookups that missed.
+    /// Reads sectors; missing sectors come from DRAM. Returns the lookups that missed.
     #[inline(always)]
     pub(crate) fn load(&self, line: &mut ResidentLine<'_>, key: u32, sectors: u8, sum: &mut L2Outcome) -> u32 {
         let valid = *line.state & 15;
@@ -161,7 +164,7 @@ impl Rules {
             _ if rest == 0 => 0,
             StoreFill::Whole => {
                 *line.state |= self.fill.widen(rest);
-                // One miss per fill: the others are there with it.
+                // One miss is counted per fill, because the fill also brings the other sectors.
                 self.fill.count(rest)
             }
             StoreFill::Bytes if bytes & bytes_of(rest) == bytes_of(rest) => {
@@ -176,7 +179,7 @@ impl Rules {
         self.mark_dirty(line, sectors, sum);
     }
 
-    /// [`Rules::load`], lookups included, of a line in a cache without partly written sectors.
+    /// Performs [`Rules::load`], including the count of lookups, on a line in a cache without partly written sectors.
     #[inline(always)]
     pub(crate) fn load_whole(&self, state: &mut u8, sectors: u8, sum: &mut WholeSum) {
         let effect = self.whole_load[at(*state, sectors)];
@@ -184,7 +187,8 @@ impl Rules {
         sum.0 = sum.0.wrapping_add(effect.0);
     }
 
-    /// [`Rules::store`] of whole sectors, lookups included, of a line in a cache without partly written sectors.
+    /// Performs [`Rules::store`] of whole sectors, including the count of lookups, on a line in a cache without partly
+    /// written sectors.
     #[inline(always)]
     pub(crate) fn store_whole(&self, state: &mut u8, sectors: u8, sum: &mut WholeSum) {
         let (fill, mark_dirty) = (self.whole_store[at(*state, sectors)], self.whole_dirty[at(*state >> 4, sectors)]);
@@ -192,7 +196,7 @@ impl Rules {
         sum.0 = sum.0.wrapping_add(fill.0).wrapping_add(mark_dirty.0);
     }
 
-    /// Reads and writes sectors as one. Returns the lookups that missed.
+    /// Reads and writes sectors atomically. Returns the lookups that missed.
     #[inline(always)]
     pub(crate) fn atomic(&self, line: &mut ResidentLine<'_>, key: u32, sectors: u8, sum: &mut L2Outcome) -> u32 {
         let missed = self.load(line, key, sectors, sum);
@@ -208,8 +212,8 @@ impl Rules {
     }
 }
 
-/// Notes bytes written to sectors that cannot be read; those become readable when all their bytes are known. Returns
-/// the sectors of which some bytes were known before.
+/// Records bytes written to invalid sectors; a sector becomes valid when all its bytes are known. Returns the sectors
+/// of which some bytes were known before.
 #[inline(never)]
 fn write_bytes(line: &mut ResidentLine<'_>, key: u32, sectors: u8, bytes: u128) -> u8 {
     let mut known = 0;

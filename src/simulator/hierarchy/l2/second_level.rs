@@ -1,4 +1,4 @@
-//! What happens behind the SMs.
+//! Simulates L2 and DRAM.
 
 use super::egress::{EgressQueue, L2Request};
 use super::level2::{Level2, Level2Of, Lookup, MOST_PARTS, Visit};
@@ -12,7 +12,7 @@ use crate::hierarchy::dense::DenseLines;
 use crate::hierarchy::traffic::{SumOf, Traffic};
 use crate::simd::processor;
 
-/// Requests that are split, and whose memory is prefetched, before the first of them is served.
+/// Number of requests that are split and prefetched before the first of them is served.
 const AHEAD: usize = 16;
 const _: () = assert!(MOST_PARTS * AHEAD <= WholeSum::MOST);
 
@@ -29,19 +29,21 @@ impl SecondLevel {
         SecondLevel { level, lines: DenseLines::default() }
     }
 
-    /// Serves what left the SMs, in the order of its places. Each part is in that order; no place is in two parts.
+    /// Serves the requests that left the SMs, in the order of their positions in the trace. Each part is sorted by
+    /// position; no position occurs in two parts.
     pub fn serve(&mut self, parts: &[&EgressQueue], sums: &mut impl SumOf) {
         let SecondLevel { level, lines } = self;
         level.visit(Serve { lines, parts, sums });
     }
 
-    /// A copy wrote device memory; see [`Level2::copied`]. What lies in another share is left alone.
+    /// Updates the cache after a copy wrote device memory; see [`Level2::copied`]. Sets of other shares are not
+    /// changed.
     pub fn copied(&mut self, written: &Written, warm: bool, shares: Shares, share: u32) {
         self.level.copied(written, warm, &mut self.lines, |set| shares.share(set) == share);
     }
 }
 
-/// Adds what one request did.
+/// Adds the outcome of one request.
 #[inline(always)]
 pub(crate) fn add(traffic: &mut Traffic, op: L2Op, outcome: &L2Outcome) {
     traffic.l2.count(op == L2Op::Load, outcome.lookups, outcome.hits);
@@ -79,7 +81,7 @@ impl<C: LookupOrAllocate, S: SumOf, const PARTS_LOG: u32> processor::Job for Ser
         let parts = self.serve.parts;
         let mut rest: Vec<&[L2Request]> = parts.iter().map(|part| part.requests()).collect();
         loop {
-            // The part whose place is lowest continues until another part's turn.
+            // The part with the lowest position is served until another part has a lower one.
             let (mut first, mut next) = (None, u32::MAX);
             for (part, requests) in rest.iter().enumerate() {
                 let Some(request) = requests.first() else { continue };
@@ -112,11 +114,11 @@ impl<C: LookupOrAllocate, S: SumOf, const PARTS_LOG: u32> ServeOn<'_, '_, C, S, 
     fn some(&mut self, part: usize, from: &EgressQueue, requests: &[L2Request]) {
         let (level, Serve { lines, sums, .. }) = (&mut *self.level, &mut self.serve);
         let mut lookups = [Lookup::default(); MOST_PARTS * AHEAD];
-        // Where the lookups of each request end.
+        // Ends of each request's lookups.
         let mut ends = [0; AHEAD];
         let mut end = 0;
         for (request, place) in requests.iter().zip(&mut ends) {
-            // Of more lines than can be numbered, the rest is left out, as at L1.
+            // If more lines are touched than can be numbered, requests to further lines are omitted, as at L1.
             if let Some(number) = lines.number(request.line)
                 && let Some(room) = lookups.get_mut(end..).and_then(<[Lookup]>::first_chunk_mut)
             {
@@ -127,7 +129,7 @@ impl<C: LookupOrAllocate, S: SumOf, const PARTS_LOG: u32> ServeOn<'_, '_, C, S, 
         let mut rest = &requests[..requests.len().min(AHEAD)];
         let mut start = 0;
         while let Some(first) = rest.first() {
-            // Neighbours often go the same way and count in one cell.
+            // Consecutive requests often have the same operation and cell.
             let count = rest.iter().take_while(|other| (other.cell, other.op) == (first.cell, first.op)).count();
             let (run, later) = rest.split_at(count);
             let ends = &ends[requests.len() - rest.len()..];

@@ -2,7 +2,7 @@
 
 use crate::geometry::LINE_BYTES;
 
-/// Rows of bytes, each `pitch` bytes after the one before.
+/// Rows of bytes. The start of each row is `pitch` bytes after the start of the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     address: u64,
@@ -13,11 +13,12 @@ pub struct Written {
 }
 
 impl Written {
-    /// `rows` rows of `width` bytes from `address` on. `None` where they end past the last address, or where there is nothing.
+    /// Creates `rows` rows of `width` bytes, starting at `address`; `None` if they exceed the address space or are
+    /// empty.
     pub fn new(address: u64, width: u64, rows: u64, pitch: u64) -> Option<Written> {
         let last_row = rows.checked_sub(1)?.checked_mul(pitch)?.checked_add(address)?;
         let last = last_row.checked_add(width.checked_sub(1)?)?;
-        // Between rows that are so near no line is left out.
+        // If rows are this close, they touch every line.
         if rows == 1 || pitch < width.saturating_add(LINE_BYTES) {
             let whole = last - address;
             return Some(Written { address, width: whole.checked_add(1)?, rows: 1, pitch: 0, last });
@@ -25,15 +26,15 @@ impl Written {
         Some(Written { address, width, rows, pitch, last })
     }
 
-    /// Lines, some of them perhaps counted twice.
+    /// Returns the number of lines; some lines may be counted twice.
     pub fn line_count(&self) -> u64 {
         self.rows.saturating_mul(self.width / LINE_BYTES + 2)
     }
 
-    /// Returns the lines in order. Of more than `most` at least the last `most`, and not many more.
+    /// Returns the lines in order. If there are more than `most`, returns at least the last `most`, and not many more.
     pub fn last_lines(&self, most: u64) -> impl Iterator<Item = u64> + use<> {
         let Written { address, width, rows, pitch, .. } = *self;
-        // Rows that are apart share no line.
+        // Rows that are far apart share no line.
         let in_row = (width / LINE_BYTES).max(1);
         let needed = if in_row >= most { 1 } else { (most / in_row).saturating_add(2) };
         (rows - rows.min(needed)..rows).flat_map(move |row| {
@@ -54,7 +55,7 @@ impl Written {
             return true;
         }
         let into = (first - self.address) % self.pitch;
-        // In a row, or before the next row's first byte by less than a line; the last row has none after it.
+        // The line's first byte is in a row, or less than a line before the next row. The last row has no next row.
         into < self.width || self.pitch - into < LINE_BYTES && first + (self.pitch - into) <= self.last
     }
 }
@@ -78,7 +79,7 @@ mod tests {
             let written = Written::new(address, width, rows, pitch).unwrap();
             let mut wanted = lines(address, width, rows, pitch);
             if rows > 1 && pitch < width + LINE_BYTES {
-                // Rows that overlap or nearly touch are one stretch; they leave out nothing between them but in theory.
+                // Rows that overlap or nearly touch form one contiguous range.
                 wanted = (*wanted.first().unwrap()..=*wanted.last().unwrap()).collect();
             }
             let got: Vec<u64> = written.last_lines(u64::MAX).collect();
