@@ -1,18 +1,17 @@
-//! Files that a trace or a debug section names. Whoever made those may have named anything: a pipe without a writer, a
-//! device without end.
+//! Opens files that a trace or a debug section names. The author of these may have named anything, such as a pipe
+//! without a writer or an endless device.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Opens a file for reading if it is a regular one of at most `most` bytes; never waits.
+/// Opens a regular file of at most `most` bytes for reading; never blocks.
 ///
-/// # Errors
-/// The system's, or that it is not such a file.
+/// # Errors Returns the system's error, or an error if it is not such a file.
 pub fn open(path: &Path, most: u64) -> io::Result<File> {
     let refuse = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
-    // A device may act on being opened alone, so its kind is checked before, and again after opening.
+    // Opening a device can already have an effect, so the kind of the file is checked before and after opening.
     if !std::fs::metadata(path)?.is_file() {
         return Err(refuse("not a regular file"));
     }
@@ -28,11 +27,10 @@ pub fn open(path: &Path, most: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Content of a file as [`open`] takes them. What claims to be empty stays so: the system's own files do, and some
-/// never end.
+/// Returns the content of a file that [`open`] accepts. A file of size 0 is treated as empty: system files have this
+/// size, and some of them are endless.
 ///
-/// # Errors
-/// Those of [`open`], and of reading.
+/// # Errors Returns the errors of [`open`] and of reading.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path, most)?;
     let length = file.metadata()?.len();
@@ -51,7 +49,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         let name = CString::new(pipe.to_str().unwrap()).unwrap();
-        // SAFETY: a terminated path of our own.
+        // SAFETY: the path is a zero-terminated string.
         assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
         let file = folder.path().join("file");
         std::fs::write(&file, vec![b'x'; 3 << 20]).unwrap();

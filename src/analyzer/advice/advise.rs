@@ -1,7 +1,7 @@
-//! Who should use L1: by an equation, and by trying.
+//! Determines which loads should use L1, by an equation and by simulation.
 //!
-//! The equation is CUDAAdvisor's (Shen et al., CGO 2018, equation 1). Trying simulates the same trace again, each time
-//! with other loads going past L1: all but the first *n* warps of each block, or the loads of some sites.
+//! The equation is CUDAAdvisor's (Shen et al., CGO 2018, equation 1). The simulation repeats the trace with other loads
+//! bypassing L1 each time: those of all but the first *n* warps of each block, or those of some sites.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,31 +15,31 @@ use crate::simulation::Bypass;
 use warpline_simulator::hierarchy::{HierarchyConfig, Traffic};
 use warpline_simulator::metrics::Counters;
 
-/// Warps per block that are tried, in addition to the equation's result.
+/// Numbers of warps per block that are simulated, in addition to the equation's result.
 const WARPS: [u32; 12] = [0, 1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28];
-/// Most sites of a kernel that are tried.
+/// Maximum number of sites per kernel that are simulated.
 const MOST_SITES: usize = 8;
 
-/// CUDAAdvisor's equation 1 and what it was fed with.
+/// The result of CUDAAdvisor's equation 1, with its inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equation {
-    /// Mean finite reuse distance of loads, in elements; stores restart it unless the settings change that.
+    /// Mean finite reuse distance of loads in elements. Stores restart it unless the settings change that.
     pub reuse_distance: f64,
     /// Mean number of cache lines that a load touches.
     pub divergence_degree: f64,
-    /// Bytes of such a line: 128 up to Kepler, 32 from Maxwell on, as in the paper.
+    /// Bytes of these cache lines: 128 up to Kepler, 32 from Maxwell on, as in the paper.
     pub line_bytes: u32,
     /// Bytes of L1 in the kernel's first launch.
     pub l1_bytes: u64,
-    /// Blocks that share an SM in that launch.
+    /// Number of resident blocks per SM in that launch.
     pub blocks_per_sm: u32,
-    /// Warps of a block in it.
+    /// Number of warps per block in that launch.
     pub warps_per_block: u32,
-    /// Warps of each block that should use L1: what the equation gives, at most all.
+    /// Number of warps per block that should use L1: the equation's result, at most all warps.
     pub warps: u32,
 }
 
-/// What a choice gives for the kernel's requests to global memory.
+/// The effect of a choice on the kernel's requests to global memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice<T> {
     /// The choice.
@@ -48,40 +48,41 @@ pub struct Choice<T> {
     pub traffic: Traffic,
 }
 
-/// Which kind of choice is the best.
+/// The best kind of choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Best {
-    /// All loads that may use L1 do.
+    /// No load bypasses L1 additionally.
     AsItIs,
-    /// A number of warps.
+    /// Only a number of warps per block uses L1.
     Warps,
-    /// Some sites go past it.
+    /// The loads of some sites bypass L1.
     Sites,
 }
 
 /// Advice for a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Advice {
-    /// By the equation; `None` where nothing is used twice, or where that is unknown.
+    /// The equation's result; `None` if no element is used twice, or if reuse is unknown.
     pub equation: Option<Equation>,
     /// Reuse distances were not computed.
     pub without_reuse: bool,
-    /// Tried: this many warps of each block use L1, the others go past it. The last is all of them.
+    /// Simulated choices in which this many warps of each block use L1 and the others bypass it. The last choice is all
+    /// warps.
     pub warps: Vec<Choice<u32>>,
-    /// Tried: the loads of these sites go past L1. The first is none of them.
+    /// Simulated choices in which the loads of these sites bypass L1. The first choice is no site.
     pub sites: Vec<Choice<Vec<u32>>>,
 }
 
 impl Advice {
-    /// Returns the number of warps with the least traffic to L2; of equals the largest.
+    /// Returns the number of warps with the least traffic to L2; among equal results, the largest number.
     pub fn best_warps(&self) -> Option<u32> {
         let best = self.warps.iter().min_by_key(|choice| (choice.traffic.l2.lookups, std::cmp::Reverse(choice.what)));
         best.map(|choice| choice.what)
     }
 
-    /// What sends the least to L2, of everything that was tried; of equals what changes less. `None` where nothing was
-    /// tried.
+    /// Returns the choice with the least traffic to L2; among equal results, the smallest change. Returns `None` if
+    /// nothing was simulated.
     pub fn best(&self) -> Option<Best> {
         let least = |traffic: Vec<u64>| traffic.into_iter().min();
         let as_it_is = self.warps.last()?.traffic.l2.lookups;
@@ -94,18 +95,18 @@ impl Advice {
         })
     }
 
-    /// Returns the sites with the least traffic to L2; of equals the fewest.
+    /// Returns the sites with the least traffic to L2; among equal results, the fewest sites.
     pub fn best_sites(&self) -> Option<&[u32]> {
         let best = self.sites.iter().min_by_key(|choice| (choice.traffic.l2.lookups, choice.what.len()));
         best.map(|choice| &choice.what[..])
     }
 }
 
-/// Advice for every kernel of an analysis, by number. `run` analyses the same trace again with another bypass;
-/// `kepler` states that the GPU is of compute capability 4 or less.
+/// Returns advice for every kernel of an analysis, in the order of their numbers. `run` analyses the same trace again
+/// with another bypass; `kepler` states that the GPU has compute capability 4 or less.
 ///
 /// # Errors
-/// Those of `run`.
+/// Returns the errors of `run`.
 pub fn advise<E>(
     base: &Analysis,
     config: &HierarchyConfig,
@@ -115,7 +116,7 @@ pub fn advise<E>(
     let mut all: BTreeMap<u32, Advice> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&base.kernels) {
         let Some(module) = base.modules.get(&kernel.module) else { continue };
-        // Where nothing is loaded that L1 may cache, there is nothing to choose.
+        // If no load may use L1, there is no choice.
         let loads = loads(kernel, module);
         if loads.is_empty() {
             continue;
@@ -159,7 +160,8 @@ fn try_warps<E>(
     Ok(())
 }
 
-/// Tries the loads that most often read what their block did not use before, then these and the next, and so on.
+/// Simulates the bypass of the site that most often reads elements that its block has not used before, then of this
+/// site and the next one, and so on.
 fn try_sites<E>(
     base: &Analysis,
     all: &mut BTreeMap<u32, Advice>,
@@ -175,7 +177,7 @@ fn try_sites<E>(
             .collect();
         sites.sort_by(|one, other| {
             let (new, all) = (first_uses(&one.1), first_uses(&other.1));
-            // Ratios are compared as products, so that no rounding decides.
+            // Ratios are compared as products to avoid rounding.
             let (left, right) = (u128::from(new.0) * u128::from(all.1), u128::from(all.0) * u128::from(new.1));
             right.cmp(&left).then(one.0.cmp(&other.0))
         });
@@ -195,7 +197,7 @@ fn try_sites<E>(
     Ok(())
 }
 
-/// Uses of elements that the block did not use before, and all uses.
+/// Returns the number of first uses of elements by the block, and of all uses.
 fn first_uses(counters: &Counters) -> (u64, u64) {
     let Some(reuse) = &counters.reuse else { return (0, 0) };
     let finite: u64 = reuse.element.buckets().iter().map(|(_, count)| count).sum();
@@ -217,7 +219,7 @@ fn equation(kernel: &KernelData, module: &Module, config: &HierarchyConfig, kepl
     let l1_bytes = u64::from(lines) * u64::from(config.l1.line_bytes);
     let need = reuse_distance * f64::from(line_bytes) * divergence_degree * f64::from(blocks_per_sm);
     let warps_per_block = warps_per_block(launch);
-    // Everything is used again at once: the equation divides by nothing, all warps fit.
+    // If every element is reused immediately, the equation would divide by zero, and all warps fit.
     let warps = if need > 0.0 { (l1_bytes as f64 / need).floor() } else { f64::INFINITY };
     Some(Equation {
         reuse_distance,
@@ -234,7 +236,7 @@ fn warps_per_block(launch: &LaunchData) -> u32 {
     launch.event.block.iter().product::<u32>().div_ceil(32)
 }
 
-/// Sums of the loads from global memory that the program lets L1 cache, by site.
+/// Returns the sums of the loads from global memory that may use L1, by site.
 fn loads(kernel: &KernelData, module: &Module) -> BTreeMap<u32, Counters> {
     let mut sums: BTreeMap<u32, Counters> = BTreeMap::new();
     for (key, counters) in kernel.cells.iter().filter(|(key, _)| key.owner.whole() && key.space == Space::Global) {
@@ -246,7 +248,7 @@ fn loads(kernel: &KernelData, module: &Module) -> BTreeMap<u32, Counters> {
     sums
 }
 
-/// What all requests to global memory cost.
+/// Returns the traffic of all requests to global memory.
 fn traffic(kernel: &KernelData) -> Traffic {
     let mut sum = Traffic::default();
     let global = kernel.cells.iter().filter(|(key, _)| key.owner.whole() && key.space == Space::Global);

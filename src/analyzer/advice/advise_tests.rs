@@ -1,4 +1,4 @@
-//! Advice on traces worked by hand.
+//! Tests advice on traces with known results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -19,7 +19,7 @@ use crate::trace::TraceReader;
 use warpline_simulator::hierarchy::{HierarchyConfig, Replacement, Traffic};
 use warpline_simulator::models::find;
 
-/// L1 of 64 lines, least recently used leave.
+/// An L1 of 64 lines with LRU replacement.
 fn config() -> HierarchyConfig {
     let mut config = find("rtx2080ti").unwrap().hierarchy().unwrap();
     config.l1.bytes = 64 * 128;
@@ -44,10 +44,10 @@ fn site(cache: CacheOp) -> Site {
     }
 }
 
-/// A load: warp slot, site, and the addresses of the lanes.
+/// A load: warp slot, site, and the lanes' addresses.
 type Load = (u32, u32, Vec<u64>);
 
-/// A trace of one launch of blocks of four warps, two of which share an SM.
+/// Creates a trace of one launch with blocks of four warps; two blocks are resident per SM.
 fn trace_of(sites: Vec<Site>, blocks: u32, loads: &[Load]) -> Vec<u8> {
     let table = SiteTable {
         files: vec![File::default()],
@@ -89,13 +89,13 @@ fn trace_of(sites: Vec<Site>, blocks: u32, loads: &[Load]) -> Vec<u8> {
     bytes
 }
 
-/// Addresses of a whole line, a word a lane.
+/// Returns the addresses of a whole line, one word per lane.
 fn whole_line(line: u64) -> Vec<u64> {
     (0..32).map(|lane| (1 << 40) + 128 * line + 4 * lane).collect()
 }
 
-/// One block of four warps. `walkers` of them load 32 lines of their own, round after round (site 0); between rounds
-/// `streamed` lines are loaded that are not loaded again (site 1).
+/// Creates a trace of one block of four warps. `walkers` of them repeatedly load 32 lines each (site 0). Between the
+/// rounds, `streamed` lines are loaded once (site 1).
 fn trace(rounds: u64, walkers: u32, streamed: u64) -> Vec<u8> {
     let mut loads: Vec<Load> = Vec::new();
     let mut fresh = 1000;
@@ -134,7 +134,8 @@ fn advice_for(trace: &[u8], threads: usize, kepler: bool) -> Option<Advice> {
 
 #[test]
 fn two_of_four_warps_fit() {
-    // 128 lines in turn through a cache of 64: nothing hits. Two warps' 64 lines fit and hit in 9 of 10 rounds.
+    // The warps load 128 lines in turn through a cache of 64 lines, so there is no hit. The 64 lines of two warps fit,
+    // and hit in 9 of 10 rounds.
     let advice = advice(&trace(10, 4, 0), 1);
     let rows: Vec<(u32, u64, u64, u64)> = advice
         .warps
@@ -153,8 +154,8 @@ fn two_of_four_warps_fit() {
         ]
     );
     assert_eq!(advice.best_warps(), Some(2));
-    // Distance 128 x 32 - 1 elements, 4 sectors of 32 bytes per load, 1 block, 8 KiB: 8192 / (4095 x 32 x 4) is below
-    // 1.
+    // The distance is 128 x 32 - 1 elements, with 4 sectors of 32 bytes per load, 1 block and 8 KiB: 8192 / (4095 x 32
+    // x 4) is below 1.
     let equation = advice.equation.unwrap();
     assert_eq!((equation.reuse_distance, equation.divergence_degree), (4095.0, 4.0));
     assert_eq!((equation.l1_bytes, equation.line_bytes, equation.blocks_per_sm), (8192, 32, 1));
@@ -163,8 +164,8 @@ fn two_of_four_warps_fit() {
 
 #[test]
 fn loads_that_stream_are_reported_to_go_past() {
-    // One warp's 32 lines fit, but 64 streamed lines between rounds drive them out. With these past L1, the walk
-    // hits in 9 of 10 rounds.
+    // The 32 lines of one warp fit, but 64 streamed lines between the rounds evict them. If the streamed lines bypass
+    // L1, the walk hits in 9 of 10 rounds.
     let advice = advice(&trace(10, 1, 64), 1);
     let rows: Vec<(&[u32], u64, u64)> = advice
         .sites
@@ -172,7 +173,7 @@ fn loads_that_stream_are_reported_to_go_past() {
         .map(|choice| (&choice.what[..], choice.traffic.l1.hits, choice.traffic.l2.lookups))
         .collect();
     let all = 4 * 960;
-    // Site 1 is tried first: all that it reads is new.
+    // Site 1 is simulated first, because all its reads are first uses.
     assert_eq!(rows, [(&[][..], 0, all), (&[1], 4 * 288, all - 4 * 288), (&[1, 0], 0, all)]);
     assert_eq!(advice.best_sites(), Some(&[1][..]));
 }
@@ -192,13 +193,13 @@ fn without_loads_that_level_1_may_cache_there_is_no_advice() {
     assert!(advice_for(&trace_of(vec![store, site(CacheOp::Default)], 1, &loads), 1, false).is_some());
 }
 
-/// What requests to global memory cost without any bypass.
+/// Returns the traffic of requests to global memory without any bypass.
 fn traffic_of(trace: &[u8]) -> Traffic {
     let settings = Settings { reuse: None, ..Settings::new(config()) };
     analysis(trace, &settings, 1).kernels[0].launches[0].spaces[&Space::Global].traffic[0]
 }
 
-/// Distances of the loads of a block, site by site: how many distinct words lie between a word and its last use.
+/// Returns the reuse distances of a block's loads by site: the number of distinct words between two uses of a word.
 fn distances(loads: &[Load], block: u32) -> BTreeMap<u32, Vec<Option<u64>>> {
     let mut used: Vec<u64> = Vec::new();
     let mut all: BTreeMap<u32, Vec<Option<u64>>> = BTreeMap::new();
@@ -222,18 +223,18 @@ fn any_load() -> impl Strategy<Value = Load> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Every choice that was tried is simulated again from a trace whose loads bypass L1 in the code; the
-    /// equation is fed from lists of all uses.
+    /// Compares each simulated choice with a trace whose loads bypass L1 in the code. The inputs of the equation are
+    /// computed from lists of all uses.
     #[test]
     fn choices_are_what_loads_past_level_1_give(loads in prop::collection::vec(any_load(), 1..60), kepler in any::<bool>()) {
-        // Site 3 is volatile: it bypasses L1 in any case, and the equation ignores it.
+        // Site 3 is volatile: it always bypasses L1, and the equation ignores it.
         let sites = [CacheOp::Default, CacheOp::Default, CacheOp::Streaming, CacheOp::Volatile].map(site).to_vec();
         let cached = |load: &Load| load.1 != 3;
         let advice = advice_for(&trace_of(sites.clone(), 2, &loads), 1, kepler);
         prop_assert_eq!(advice.is_some(), loads.iter().any(cached));
         let Some(advice) = advice else { return Ok(()) };
         let past = |goes: &dyn Fn(&Load) -> bool| {
-            // Each site has a twin whose loads go past L1.
+            // Each site has a twin whose loads bypass L1.
             let twins = sites.iter().cloned().map(|site| Site { cache: CacheOp::Global, ..site });
             let marked: Vec<Load> = loads.iter().cloned()
                 .map(|load| if goes(&load) { (load.0, load.1 + 4, load.2) } else { load }).collect();
@@ -259,7 +260,7 @@ proptest! {
                 by_site.entry(site).or_default().extend(more);
             }
         }
-        // Sites are added from those that read the most new words on; equals by number.
+        // Sites are added in descending order of the new words that they read; equal sites by number.
         let tried: Vec<u32> = advice.sites.last().unwrap().what.clone();
         let mut wanted: Vec<u32> = by_site.keys().copied().filter(|site| *site != 3).collect();
         let news = |site: &u32| {
@@ -281,7 +282,7 @@ proptest! {
         prop_assert!(near(equation.divergence_degree, pieces.iter().sum::<usize>() as f64 / pieces.len() as f64));
         prop_assert_eq!((equation.l1_bytes, u64::from(equation.line_bytes)), (64 * 128, size));
         prop_assert_eq!((equation.blocks_per_sm, equation.warps_per_block), (2, 4));
-        // As many warps as fit, at most all.
+        // The expected number is the number of warps that fit, at most all.
         let need = equation.reuse_distance * size as f64 * equation.divergence_degree * 2.0;
         let fits = |warps: u32| f64::from(warps) * need <= 8192.0;
         prop_assert!(fits(equation.warps) && (equation.warps == 4 || !fits(equation.warps + 1)), "{equation:?}");

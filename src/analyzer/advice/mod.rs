@@ -1,4 +1,4 @@
-//! What would serve a kernel's caches better, found by simulating its trace again.
+//! Finds changes that improve a kernel's cache behaviour by simulating its trace again.
 
 mod advise;
 #[cfg(test)]

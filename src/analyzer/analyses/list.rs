@@ -1,11 +1,11 @@
-//! The list.
+//! The list of independent analyses.
 
 use super::Listed;
 use super::operations::Operations;
 use super::pages::{PageSettings, Pages};
 use super::widths::Widths;
 
-/// Those of one worker. Pages are counted where their size is known.
+/// Returns the analyses of one worker. Pages are counted if their size is known.
 pub fn all(pages: Option<PageSettings>) -> Listed {
     let mut listed = Listed::default();
     listed.push(Box::new(Widths::default()));

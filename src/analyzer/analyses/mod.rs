@@ -1,7 +1,7 @@
-//! Independent analyses of requests, a file or folder each, in one [`list`]. What they find reaches the profile
-//! as a [`Table`] of each kernel, which every format shows.
+//! Independent analyses of requests, one file or folder each, registered in [`list`]. Their results are stored in the
+//! profile as a [`Table`] per kernel, which every output format shows.
 //!
-//! [`widths`] is the pattern to follow for a new one.
+//! Use [`widths`] as the template for a new analysis.
 
 mod list;
 mod operations;

@@ -1,4 +1,4 @@
-//! Values of operations, of a run that records them: how often each operation is executed, with which kinds of results.
+//! Counts the results of operations by kind, in runs that record operation values.
 
 use std::collections::BTreeMap;
 
@@ -27,17 +27,17 @@ const COLUMNS: [Column; 9] = [
 /// Executions of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
-    /// By warps.
+    /// Executions by warps.
     executions: u64,
-    /// By lanes.
+    /// Executions by lanes.
     results: u64,
-    /// Executions of several lanes that all compute the same from the same operands.
+    /// Executions by several lanes that all have the same operands and the same result.
     uniform: u64,
     /// Results that are zero.
     zero: u64,
     /// Results that are NaN, infinite or subnormal.
     exceptional: u64,
-    /// Results beyond the normal range of the 16-bit type of the kind: binary16, or a signed integer.
+    /// Results outside the normal range of the kind's 16-bit type: binary16, or a signed integer.
     outside: u64,
 }
 
@@ -87,7 +87,7 @@ fn is_normal_half(value: f64) -> bool {
     (half.value(half.smallest_normal())..=half.value(half.infinity() - 1)).contains(&value.abs())
 }
 
-/// Executions by operation and type of its result.
+/// Counts by operation and type of its result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationCounts(BTreeMap<(u32, ValueType), Counts>);
 
@@ -112,7 +112,7 @@ impl Sum for OperationCounts {
     }
 }
 
-/// Counts one worker's share of the SMs.
+/// Counts the operations of one worker's SMs.
 #[derive(Debug, Default)]
 pub struct Operations(ByLaunch<OperationCounts>);
 
@@ -156,7 +156,7 @@ mod tests {
     use warpline_format::access::{Item, Items, operation_head};
     use warpline_format::operation::ValueTypes;
 
-    /// The record of an execution in which lane `l` of `mask` has these bits in each row.
+    /// Returns the record of an execution in which lane `l` of `mask` has these bits in each row.
     fn record(mask: u32, types: &[ValueType], bits: impl Fn(usize, u32) -> u64) -> Vec<u8> {
         let mut bytes = operation_head(5, types.len()).to_le_bytes().to_vec();
         bytes.extend(mask.to_le_bytes());

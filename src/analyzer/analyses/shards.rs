@@ -1,4 +1,4 @@
-//! Listed analyses as one follower of requests.
+//! Combines the listed analyses to one tool.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::sum::AnySum;
 use super::{Sum, Sums};
 use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 
-/// An [`AnalysisTool`] of any type whose results are sums.
+/// An [`AnalysisTool`] of any type whose results can be added.
 pub(super) trait AnyTool: Send {
     fn needs_shared(&self) -> bool;
     fn needs_requests(&self) -> bool;
@@ -54,10 +54,11 @@ impl<T: AnalysisTool<Result: Sum>> AnyTool for T {
 #[derive(Default)]
 pub struct Listed(Vec<Shard>);
 
-/// One of them.
+/// The shard of one analysis.
 struct Shard {
     tool: Box<dyn AnyTool>,
-    /// Most events are requests: those without use for them are spared the call.
+    /// Whether the analysis uses requests. Requests are the most frequent events, so other analyses are not called for
+    /// them.
     needs_requests: bool,
 }
 
@@ -104,7 +105,7 @@ impl AnalysisTool for Listed {
     }
 }
 
-/// Tools from outside, by how each worker makes its shard of them.
+/// Analyses that the caller provides, as functions that create a worker's shard.
 #[derive(Clone, Default)]
 pub struct Tools(Vec<Arc<MakeTool>>);
 
@@ -127,7 +128,8 @@ impl Tools {
     }
 }
 
-/// What an analysis keeps of each launch that runs; several run at a time, and batches of them come in turn.
+/// The state of an analysis for each running launch. Several launches may run at the same time, and their batches are
+/// interleaved.
 #[derive(Debug)]
 pub struct ByLaunch<T> {
     launches: FxHashMap<LaunchId, T>,
@@ -141,28 +143,28 @@ impl<T> Default for ByLaunch<T> {
 }
 
 impl<T> ByLaunch<T> {
-    /// A launch begins ([`AnalysisTool::start`]).
+    /// Starts a launch ([`AnalysisTool::start`]).
     pub fn start(&mut self, launch: LaunchId, state: T) {
         self.launches.insert(launch, state);
     }
 
-    /// The events that follow belong to this launch ([`AnalysisTool::batch`]).
+    /// Selects the launch of the following events ([`AnalysisTool::batch`]).
     pub fn batch(&mut self, launch: LaunchId) {
         self.current = self.launches.remove_entry(&launch);
     }
 
-    /// What is kept of the launch that the present batch is of.
+    /// Returns the state of the current batch's launch.
     #[inline]
     pub fn current(&mut self) -> Option<&mut T> {
         self.current.as_mut().map(|(_, state)| state)
     }
 
-    /// The batch has ended ([`AnalysisTool::batch_end`]).
+    /// Ends the batch ([`AnalysisTool::batch_end`]).
     pub fn batch_end(&mut self) {
         self.launches.extend(self.current.take());
     }
 
-    /// The launch has ended ([`AnalysisTool::end`]).
+    /// Ends the launch and returns its state ([`AnalysisTool::end`]).
     pub fn end(&mut self, launch: LaunchId) -> Option<T> {
         self.launches.remove(&launch)
     }

@@ -1,21 +1,23 @@
-//! What analyses hand on at the end of a launch, whatever their types.
+//! Results of analyses at the end of a launch, independent of their types.
 
 use std::any::Any;
 use std::fmt::Debug;
 
 use super::Table;
 
-/// The result of an analysis. Sums, greatest values and sets only: so that neither the number of workers nor the order
-/// in which their results are added matters.
+/// The result of an analysis. It may contain only sums, maxima and sets, so that it does not depend on the number of
+/// workers or on the order in which results are added.
 pub trait Sum: Any + Clone + Debug + Default + Send + Sync {
-    /// Adds another one, of other SMs or of another launch of the kernel.
+    /// Adds another result, from other SMs or from another launch of the kernel.
     fn add(&mut self, other: &Self);
 
-    /// All that the workers found in a launch is added up. What is known only then, as which blocks touched a sector,
-    /// may be counted here and discarded, before launches are added to each other.
+    /// Called when the results of all workers for a launch are added, before launches are added. Figures that need the
+    /// whole launch, such as the number of blocks that touched a sector, can be computed here, and their inputs
+    /// discarded.
     fn settle(&mut self) {}
 
-    /// Returns its rows in the profile; `None` if it has none, or if the profile has separate fields for it.
+    /// Returns the rows for the profile; `None` if there are none, or if the profile has separate fields for the
+    /// result.
     fn table(&self) -> Option<Table>;
 }
 
@@ -58,12 +60,12 @@ impl Clone for Box<dyn AnySum> {
     }
 }
 
-/// The results of all listed analyses, in the list's order.
+/// The results of all listed analyses, in the order of the list.
 #[derive(Clone, Debug, Default)]
 pub struct Sums(pub(super) Vec<Box<dyn AnySum>>);
 
 impl Sums {
-    /// Adds those of other SMs or of another launch.
+    /// Adds the results of other SMs or of another launch.
     pub fn add(&mut self, other: &Sums) {
         if self.0.is_empty() {
             self.0.clone_from(&other.0);
@@ -74,17 +76,17 @@ impl Sums {
         }
     }
 
-    /// All that the workers found in a launch is added up.
+    /// Calls [`Sum::settle`] on each result.
     pub fn settle(&mut self) {
         self.0.iter_mut().for_each(|sum| sum.settle_any());
     }
 
-    /// Returns the result of one analysis, where it ran.
+    /// Returns the result of one analysis, if it ran.
     pub fn get<S: Sum>(&self) -> Option<&S> {
         self.0.iter().find_map(|sum| sum.as_any().downcast_ref())
     }
 
-    /// Returns the rows of all that have some.
+    /// Returns the tables of all results that have one.
     pub fn tables(&self) -> impl Iterator<Item = Table> {
         self.0.iter().filter_map(|sum| sum.table())
     }

@@ -1,19 +1,19 @@
-//! What an analysis found in a kernel, as rows.
+//! Tables: the results of an analysis for a kernel, as rows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::requests::Owner;
 
-/// Rows of one kernel, those that matter most first.
+/// Rows of one kernel, the most important first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// Stable name of the analysis, as `request-widths`.
+    /// Stable name of the analysis, for example `request-widths`.
     pub id: &'static str,
-    /// What the rows are, for people.
+    /// Title for people.
     pub title: &'static str,
-    /// What each value of a row is.
+    /// Description of each value in a row.
     pub columns: &'static [Column],
-    /// As many values as columns each.
+    /// Rows, with one value per column.
     pub rows: Vec<Vec<Value>>,
 }
 
@@ -22,21 +22,21 @@ pub struct Table {
 pub struct Column {
     /// Heading.
     pub name: &'static str,
-    /// `requests`, `bytes` and the like; empty for names and places.
+    /// Unit, such as `requests` or `bytes`; empty for names and positions.
     pub unit: &'static str,
-    /// What merging profiles makes of two rows with equal keys.
+    /// How merging profiles combines two rows with equal keys.
     pub merged: Merged,
 }
 
-/// How a column's values of two profiles are put together.
+/// How the values of two rows in a column are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Merged {
-    /// Rows are the same where all their keys are.
+    /// The column is part of the key; rows with equal keys are combined.
     Key,
-    /// Added up.
+    /// The values are added.
     Sum,
-    /// The greater one.
+    /// The maximum is used.
     Greatest,
 }
 
@@ -47,12 +47,12 @@ pub enum Value {
     Count(u64),
     /// A name.
     Text(&'static str),
-    /// A memory instruction of the kernel's module; the profile has its place in the source.
+    /// A memory instruction of the kernel's module. The profile contains its source position.
     Site(u32),
-    /// The place of a followed operation of the kernel's module; the profile has its place in the source.
+    /// A recorded operation of the kernel's module. The profile contains its source position.
     Operation(u32),
-    /// Its operator, as `multiply-add`.
+    /// The operator of a recorded operation, for example `multiply-add`.
     Operator(u32),
-    /// Whose memory it is; the profile has its name.
+    /// The owner of memory. The profile contains its name.
     Owner(Owner),
 }

@@ -1,4 +1,4 @@
-//! How wide requests are: bytes that each lane moves at a time. Wider loads and stores (`float4`) move the same bytes in
+//! Counts requests by width: the bytes that each lane moves. Wider loads and stores (`float4`) move the same bytes with
 //! fewer instructions and wavefronts.
 
 use warpline_format::access::Space;
@@ -19,12 +19,12 @@ const COLUMNS: [Column; 5] = [
     Column { name: "lanes", unit: "lanes", merged: Merged::Sum },
 ];
 
-/// Widths that are counted apart: up to 1, 2, 4, 8, 16 bytes, and more (merged accesses).
+/// Number of distinguished widths: up to 1, 2, 4, 8 and 16 bytes, and more (merged accesses).
 const STEPS: usize = 6;
 const SPACES: [(Space, &str); 2] = [(Space::Global, "global"), (Space::Local, "local")];
 const OPS: [(Op, &str); 3] = [(Op::Load, "load"), (Op::Store, "store"), (Op::Atomic, "atomic")];
 
-/// Requests and lanes by space, operation and width.
+/// Number of requests and lanes by space, operation and width.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WidthCounts([[[(u64, u64); STEPS]; OPS.len()]; SPACES.len()]);
 
@@ -76,7 +76,7 @@ impl Sum for WidthCounts {
     }
 }
 
-/// Follows one worker's share of the SMs.
+/// Counts the requests of one worker's SMs.
 #[derive(Debug, Default)]
 pub struct Widths(ByLaunch<WidthCounts>);
 

@@ -1,45 +1,45 @@
-//! What did not run, or not to its end.
+//! Launches and calls that failed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::event::{FailedCall, LaunchId, NotLaunched, StopCause};
 use warpline_format::visible;
 
-/// Kinds of failed calls that are kept; further ones are only counted.
+/// Maximum number of kinds of failed calls that are kept. Further kinds are only counted.
 const MOST_CALLS: usize = 10_000;
-/// Settings without effect that are kept; the runtime has fewer.
+/// Maximum number of kept settings without effect. The runtime has fewer.
 const MOST_SETTINGS: usize = 100;
 
 /// A launch that ended with an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedLaunch {
-    /// Number.
+    /// Number of the launch.
     pub launch: LaunchId,
-    /// Its kernel, as numbered by the analysis.
+    /// Number of its kernel in the analysis.
     pub kernel: u32,
     /// CUDA error code.
     pub error: i32,
-    /// Why and in which block, if the stream contains it.
+    /// The cause and the block of the failure, if the stream contains them.
     pub stopped: Option<(StopCause, u64)>,
 }
 
-/// Everything that is missing in the figures because the program, or the device for it, failed.
+/// Failures of the program or the device, because of which figures are incomplete.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
-    /// In the order of their ends.
+    /// Failed launches, in the order of their ends.
     pub launches: Vec<FailedLaunch>,
-    /// Launches that did not begin.
+    /// Number of launches that did not start, by reason.
     pub not_launched: BTreeMap<NotLaunched, u64>,
-    /// Calls of the API that failed, all alike ones together and without their number, and how many.
+    /// Number of failed API calls by kind. Calls of one kind differ only in their number.
     pub calls: BTreeMap<FailedCall, u64>,
-    /// Failed calls beyond those.
+    /// Number of failed calls of kinds that are not kept.
     pub more_calls: u64,
-    /// Settings without effect: the API function, and what is not modelled.
+    /// Settings without effect: the API function, and the feature that is not modelled.
     pub without_effect: BTreeSet<(String, String)>,
 }
 
 impl Failures {
-    /// Adds launches that did not begin.
+    /// Adds launches that did not start.
     pub(super) fn add_not_launched(&mut self, why: NotLaunched, launches: u64) {
         let sum = self.not_launched.entry(why).or_default();
         *sum = sum.saturating_add(launches);

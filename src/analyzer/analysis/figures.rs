@@ -1,4 +1,4 @@
-//! Figures of launches, summed up as the launches end, so that their spread is known without keeping them.
+//! Sums and moments of the figures of launches. They give mean and spread without storing each launch.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use super::LaunchData;
 use warpline_simulator::hierarchy::{StageCounts, Traffic};
 use warpline_simulator::metrics::Counters;
 
-/// A name's parts.
+/// The parts of a name.
 type Parts = [&'static str; 3];
 
-/// Name of a figure: its parts, joined by dots; empty ones are left out.
+/// Name of a figure: its parts joined by dots. Empty parts are omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FigureName([&'static str; 3]);
 
@@ -35,18 +35,18 @@ impl fmt::Display for FigureName {
     }
 }
 
-/// A count over the launches that have it.
+/// Moments of a count over the launches that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountMoments {
-    /// Launches that have it; it is 0 in the others.
+    /// Number of launches that have the count. It is 0 in the others.
     pub launches: u64,
     /// Sum.
     pub sum: u128,
-    /// Sum of the squares; saturates.
+    /// Sum of the squares; saturating.
     pub squares: u128,
-    /// Least.
+    /// Minimum.
     pub min: u64,
-    /// Greatest.
+    /// Maximum.
     pub max: u64,
 }
 
@@ -73,11 +73,11 @@ impl CountMoments {
         self.max = self.max.max(other.max);
     }
 
-    /// Mean and standard deviation over `all` launches, those without it counted as 0.
+    /// Returns the mean and the standard deviation over `all` launches. Launches without the count contribute 0.
     pub fn over(&self, all: u64) -> (f64, f64) {
         let count = u128::from(all.max(1));
         let mean = self.sum as f64 / count as f64;
-        // The difference of two large numbers, so in integers where these have room.
+        // This is a difference of two large numbers, so it is computed in integers if they do not overflow.
         let exact = self.squares.checked_mul(count).zip(self.sum.checked_mul(self.sum));
         let variance = match exact {
             Some((squares, square)) => squares.saturating_sub(square) as f64 / (count as f64 * count as f64),
@@ -87,18 +87,18 @@ impl CountMoments {
     }
 }
 
-/// A ratio over the launches that have it.
+/// Moments of a ratio over the launches that have it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioMoments {
-    /// Launches that have it.
+    /// Number of launches that have the ratio.
     pub launches: u64,
     /// Mean.
     pub mean: f64,
     /// Sum of the squared differences from the mean.
     squares: f64,
-    /// Least.
+    /// Minimum.
     pub min: f64,
-    /// Greatest.
+    /// Maximum.
     pub max: f64,
 }
 
@@ -109,7 +109,7 @@ impl Default for RatioMoments {
 }
 
 impl RatioMoments {
-    /// Adds a launch's (Welford).
+    /// Adds the value of a launch (Welford).
     pub fn add(&mut self, value: f64) {
         self.launches += 1;
         let before = value - self.mean;
@@ -119,7 +119,7 @@ impl RatioMoments {
         self.max = self.max.max(value);
     }
 
-    /// Adds those of other launches (Chan et al.).
+    /// Adds the moments of other launches (Chan et al.).
     pub fn merge(&mut self, other: &RatioMoments) {
         if other.launches == 0 {
             return;
@@ -134,16 +134,16 @@ impl RatioMoments {
         self.max = self.max.max(other.max);
     }
 
-    /// Standard deviation of the population.
+    /// Returns the standard deviation of the population.
     pub fn stddev(&self) -> f64 {
         (self.squares.max(0.0) / self.launches.max(1) as f64).sqrt()
     }
 }
 
-/// Counts and ratios of launches.
+/// Moments of the counts and ratios of launches.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    /// Launches that were added.
+    /// Number of added launches.
     pub launches: u64,
     counts: FxHashMap<FigureName, CountMoments>,
     ratios: FxHashMap<FigureName, RatioMoments>,
@@ -166,31 +166,31 @@ impl Figures {
         self.ratios.entry(FigureName(["estimate", "seconds", ""])).or_default().add(seconds);
     }
 
-    /// Adds those of other launches.
+    /// Adds the figures of other launches.
     pub fn merge(&mut self, other: &Figures) {
         self.launches += other.launches;
         for (name, moments) in &other.counts {
             self.counts.entry(*name).or_default().merge(moments);
         }
-        // In a fixed order, as sums of fractions depend on it.
+        // The order is fixed, because floating-point sums depend on it.
         let ordered: BTreeMap<_, _> = other.ratios.iter().collect();
         for (name, moments) in ordered {
             self.ratios.entry(*name).or_default().merge(moments);
         }
     }
 
-    /// Counts, by name; one that a launch lacks is 0 there.
+    /// Returns the counts by name. A count that a launch lacks is 0 there.
     pub fn counts(&self) -> impl Iterator<Item = (String, &CountMoments)> {
         self.counts.iter().map(|(name, moments)| (name.to_string(), moments))
     }
 
-    /// Ratios, by name, each over the launches that have it.
+    /// Returns the ratios by name, each over the launches that have it.
     pub fn ratios(&self) -> impl Iterator<Item = (String, &RatioMoments)> {
         self.ratios.iter().map(|(name, moments)| (name.to_string(), moments))
     }
 }
 
-/// Name of a space in figures and in the profile.
+/// Returns the name of a space in figures and in the profile.
 pub fn space_name(space: Space) -> &'static str {
     match space {
         Space::Global | Space::Generic => "global",
@@ -200,7 +200,8 @@ pub fn space_name(space: Space) -> &'static str {
     }
 }
 
-/// Ratios of two counts that launches have: the ratio's name, the part's and the whole's.
+/// Calls `pair` for each ratio of two counts of a launch, with the names of the ratio, of its numerator and of its
+/// denominator.
 pub(super) fn each_pair(launch: &LaunchData, mut pair: impl FnMut(Parts, Parts, Parts)) {
     for (&space, counters) in &launch.spaces {
         let space_is = space_name(space);
@@ -213,14 +214,14 @@ pub(super) fn each_pair(launch: &LaunchData, mut pair: impl FnMut(Parts, Parts, 
         }
         if !counters.traffic.is_empty() {
             one("l1.load_hit_rate", "l1.load_hits", "l1.load_lookups");
-            // Its former name.
+            // The former name of the ratio.
             one("l1.hit_rate", "l1.load_hits", "l1.load_lookups");
             one("l2.hit_rate", "l2.hits", "l2.lookups");
         }
     }
 }
 
-/// Counts of a launch.
+/// Calls `add` for each count of a launch.
 pub(super) fn each_count(launch: &LaunchData, mut add: impl FnMut([&'static str; 3], u64)) {
     for (&space, counters) in &launch.spaces {
         let space_is = space_name(space);
@@ -283,7 +284,7 @@ fn each_of_traffic(traffic: &Traffic, mut add: impl FnMut(&'static str, u64)) {
     }
 }
 
-/// Ratios of a launch: a part and the whole.
+/// Calls `add` for each ratio of a launch, with numerator and denominator.
 fn each_ratio(launch: &LaunchData, mut add: impl FnMut([&'static str; 3], f64, u64)) {
     for (&space, counters) in &launch.spaces {
         let space_is = space_name(space);
@@ -297,7 +298,7 @@ fn each_ratio(launch: &LaunchData, mut add: impl FnMut([&'static str; 3], f64, u
         }
         if let Some(traffic) = counters.traffic.first() {
             one("l1.load_hit_rate", traffic.l1.load_hits, traffic.l1.load_lookups);
-            // Its former name.
+            // The former name of the ratio.
             one("l1.hit_rate", traffic.l1.load_hits, traffic.l1.load_lookups);
             one("l2.hit_rate", traffic.l2.hits, traffic.l2.lookups);
         }
@@ -315,7 +316,7 @@ fn each_ratio(launch: &LaunchData, mut add: impl FnMut([&'static str; 3], f64, u
     add(["blocks", "partial_share", ""], blocks.partial as f64, blocks.executions);
 }
 
-/// Lines touched, summed over requests.
+/// Returns the touched lines, summed over requests.
 fn lines(counters: &Counters) -> u64 {
     counters
         .by_lines
@@ -330,7 +331,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Moments of two lots put together are those of all values.
+        /// Checks that merged moments of two groups equal those of all values.
         #[test]
         fn moments_can_be_put_together(
             values in prop::collection::vec(0u64..1_000_000_000_000, 1..40), cut in 0usize..40, missing in 0u64..5,

@@ -1,39 +1,39 @@
-//! Exceptional floating-point results, and where NaNs and infinities in memory come from.
+//! Exceptional floating-point results, and the origins of NaNs and infinities in memory.
 
 use std::collections::BTreeMap;
 
 use warpline_format::event::{AllocationId, LaunchId, PathId};
 use warpline_format::operation::{FloatClass, FloatException, FloatKind, FloatStep};
 
-/// Most operations that have exceptional results, and most allocations with an origin.
+/// Maximum number of kept operations with exceptional results, and of allocations with an origin.
 const MOST_PLACES: usize = 10_000;
 
-/// Results of one operation that are exceptional alike.
+/// Identifies exceptional results of one kind by one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExceptionKey {
-    /// Kernel, by number.
+    /// Number of the kernel.
     pub kernel: u32,
     /// Index into the site table's operations.
     pub operation: u32,
-    /// What they are.
+    /// Kind of the exceptional value.
     pub kind: FloatKind,
 }
 
-/// All launches' results of one key.
+/// Results of all launches with one key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExceptionSum {
-    /// The first, with the counts of all.
+    /// The first result, with the counts of all.
     pub first: FloatException,
-    /// Host call path of its launch.
+    /// Host call path of the first result's launch.
     pub path: PathId,
 }
 
-/// A step, in the numbers of the analysis.
+/// A step of an origin, in the analysis's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OriginStep {
-    /// As announced.
+    /// The step as recorded.
     pub step: FloatStep,
-    /// Kernel, by number.
+    /// Number of the kernel.
     pub kernel: u32,
     /// Row of the allocation.
     pub allocation: Option<AllocationId>,
@@ -42,31 +42,31 @@ pub struct OriginStep {
 /// The first exceptional value in an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// What it is.
+    /// Class of the value.
     pub class: FloatClass,
-    /// From the store back.
+    /// Steps from the store back to the cause.
     pub steps: Vec<OriginStep>,
-    /// Host call path of the launch that stored it.
+    /// Host call path of the launch that stored the value.
     pub path: PathId,
 }
 
-/// All that the floating-point check reported.
+/// All results of the floating-point check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floats {
-    /// The run had the check.
+    /// Whether the run included the check.
     pub checked: bool,
-    /// Keyed by kernel, operation and kind.
+    /// Exceptional results by kernel, operation and kind.
     pub exceptions: BTreeMap<ExceptionKey, ExceptionSum>,
-    /// In order of stores; one per row of allocations and class.
+    /// Origins in the order of their stores; one per allocation row and class.
     pub origins: Vec<Origin>,
-    /// Kernels of launches that were over when a later step named them.
+    /// Kernels of launches that had ended when a later step referred to them.
     pub kernels: BTreeMap<LaunchId, u32>,
-    /// Places beyond [`MOST_PLACES`].
+    /// Number of operations beyond [`MOST_PLACES`].
     pub more: u64,
 }
 
 impl Floats {
-    /// Adds the results of a launch.
+    /// Adds the exceptional results of a launch.
     pub(super) fn add(&mut self, key: ExceptionKey, found: FloatException, path: PathId) {
         self.kernels.insert(found.launch, key.kernel);
         if self.exceptions.len() >= MOST_PLACES && !self.exceptions.contains_key(&key) {
@@ -79,7 +79,7 @@ impl Floats {
         sum.lanes = sum.lanes.saturating_add(found.lanes);
     }
 
-    /// Adds an origin, unless one of the same row and class is there.
+    /// Adds an origin, unless one with the same row and class exists.
     pub(super) fn add_origin(&mut self, origin: Origin) {
         let row = |origin: &Origin| (origin.class, origin.steps.first().and_then(|step| step.allocation));
         if self.origins.iter().any(|known| row(known) == row(&origin)) {

@@ -5,7 +5,7 @@ use warpline_format::event::{Launch, LaunchId, PathId};
 use super::sharing::Kind;
 use super::{Figures, HostTraffic, LaunchData};
 
-/// What launches of one group have in common.
+/// The properties that launches of one group share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchKind {
     kernel: u32,
@@ -13,7 +13,7 @@ pub struct LaunchKind {
     shape: Option<Shape>,
 }
 
-/// Shape of a launch, and how much of it was recorded. Nothing in it depends on the GPU model.
+/// Shape of a launch, and the recorded share of it. It does not depend on the GPU model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Shape {
     grid: [u32; 3],
@@ -40,24 +40,24 @@ impl Kind for LaunchKind {
     }
 }
 
-/// Launches of a kernel that are summed up.
+/// Launches of a kernel whose figures are added.
 #[derive(Clone, Debug)]
 pub struct LaunchGroup {
-    /// How many.
+    /// Number of launches.
     pub launches: u64,
-    /// Those of them that ended with an error.
+    /// Number of launches that ended with an error.
     pub failed: u64,
-    /// Those of them that did not end before the stream did.
+    /// Number of launches that had not ended when the stream ended.
     pub unended: u64,
-    /// Number of the last one.
+    /// Number of the last launch.
     pub last: LaunchId,
-    /// All have the first one's call path.
+    /// Whether all launches have the call path of the first one.
     pub same_path: bool,
-    /// All have the first one's grid, block, shared memory and share of recorded blocks.
+    /// Whether all launches have the grid, block, shared memory and recorded share of the first one.
     pub same_shape: bool,
-    /// Sums; the event is the first one's, with the greatest grid where they differ.
+    /// Sums over the launches. The event is that of the first launch; grid dimensions that differ are maxima.
     pub sum: LaunchData,
-    /// Of those that were recorded.
+    /// Moments of the recorded launches.
     pub figures: Figures,
 }
 
@@ -92,7 +92,7 @@ impl LaunchGroup {
         if blocks(&launch.event) > blocks(&self.sum.event) {
             self.sum.event.grid = launch.event.grid;
         }
-        // Shares differ only among launches of several shapes; a sampled sum is marked.
+        // Shares differ only among launches of several shapes. A sum with sampled launches is marked as sampled.
         self.sum.event.block_share = match (self.sum.event.block_share, launch.event.block_share) {
             (ours, theirs) if ours == theirs => ours,
             (1, theirs) => theirs,

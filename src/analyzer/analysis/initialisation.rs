@@ -1,57 +1,57 @@
-//! Reads and copies of bytes that nothing has written, by place and allocation.
+//! Reads and copies of bytes that nothing has written, by source position and allocation.
 
 use std::collections::BTreeMap;
 
 use warpline_format::event::{AllocationId, PathId, UninitialisedCopy, UninitialisedRead};
 
-/// Most places of each kind that are kept; reads and copies elsewhere are counted together.
+/// Maximum number of kept rows of each kind; further reads and copies are only counted.
 const MOST_PLACES: usize = 10_000;
 
-/// What reads have in common that are one row.
+/// Identifies a row of reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReadKey {
-    /// Kernel, by number.
+    /// Number of the kernel.
     pub kernel: u32,
     /// Index into the site table's sites.
     pub site: u32,
-    /// Row of the allocation; `None` in shared memory.
+    /// Row of the allocation; `None` for shared memory.
     pub allocation: Option<AllocationId>,
-    /// Each lane reads written bytes as well.
+    /// Whether each lane also reads written bytes.
     pub partial: bool,
 }
 
-/// Reads of one row.
+/// The reads of one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadSum {
-    /// The first, with the counts of all launches.
+    /// The first read, with the counts of all launches.
     pub first: UninitialisedRead,
-    /// Host call path of its launch.
+    /// Host call path of the first read's launch.
     pub path: PathId,
-    /// Row of the allocation that held its memory before.
+    /// Row of the allocation that previously occupied the memory.
     pub earlier: Option<AllocationId>,
 }
 
-/// Copies of one allocation from one call path.
+/// Copies of one allocation by calls from one call path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopiedSum {
-    /// The first, with the bytes of all.
+    /// The first copy, with the bytes of all.
     pub first: UninitialisedCopy,
-    /// Row of the allocation that held its memory before.
+    /// Row of the allocation that previously occupied the memory.
     pub earlier: Option<AllocationId>,
     /// Number of copies.
     pub copies: u64,
 }
 
-/// All that the initialisation check reported.
+/// All results of the initialisation check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Initialisation {
-    /// The run had the check.
+    /// Whether the run included the check.
     pub checked: bool,
     /// Reads.
     pub reads: BTreeMap<ReadKey, ReadSum>,
     /// Copies to the host, by row of the allocation and call path.
     pub copies: BTreeMap<(AllocationId, PathId), CopiedSum>,
-    /// Places beyond [`MOST_PLACES`].
+    /// Number of rows beyond [`MOST_PLACES`].
     pub more: u64,
 }
 
@@ -74,7 +74,7 @@ impl Initialisation {
         sum.lanes = sum.lanes.saturating_add(read.lanes);
     }
 
-    /// Adds a copy of an allocation's row.
+    /// Adds a copy of an allocation, given by its row.
     pub(super) fn add_copy(&mut self, row: AllocationId, copy: UninitialisedCopy, earlier: Option<AllocationId>) {
         let key = (row, copy.path);
         if self.copies.len() >= MOST_PLACES && !self.copies.contains_key(&key) {

@@ -1,9 +1,9 @@
-//! Executed instructions by class, from block counts.
+//! Counts executed instructions by class, from block counts.
 
 use warpline_format::matrix::Product;
 use warpline_format::site_table::InstructionMix;
 
-/// Name of a class, and where a block's mix has it.
+/// Name of a class, and the accessor of its count in a block's instruction mix.
 type Class = (&'static str, fn(&InstructionMix) -> u32);
 
 const CLASSES: [Class; 10] = [
@@ -22,9 +22,9 @@ const CLASSES: [Class; 10] = [
 /// Executions of the instructions of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassSum {
-    /// By a warp.
+    /// Executions by warps.
     pub warps: u64,
-    /// By a lane.
+    /// Executions by lanes.
     pub lanes: u64,
 }
 
@@ -32,12 +32,12 @@ pub struct ClassSum {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionSums {
     classes: [ClassSum; CLASSES.len()],
-    /// Multiply-adds of tensor cores.
+    /// Multiply-adds of tensor cores, by [`Product`].
     products: [u64; Product::ALL.len()],
 }
 
 impl InstructionSums {
-    /// Adds the executions of a block: `executions` by warps, with `lanes` lanes in all.
+    /// Adds `executions` executions of a block by warps, with `lanes` lanes in total.
     pub fn add_block(&mut self, mix: &InstructionMix, executions: u64, lanes: u64) {
         for (sum, (_, count)) in self.classes.iter_mut().zip(CLASSES) {
             let count = u64::from(count(mix));
@@ -66,22 +66,22 @@ impl InstructionSums {
         named.filter(|(_, sum)| *sum != ClassSum::default())
     }
 
-    /// Multiply-adds of tensor cores, by [`Product`].
+    /// Returns the multiply-adds of tensor cores, by [`Product`].
     pub fn products(&self) -> [u64; Product::ALL.len()] {
         self.products
     }
 
-    /// Executions by warps of one class.
+    /// Returns the executions of one class by warps.
     pub fn warps(&self, class: &str) -> u64 {
         self.iter().find(|(name, _)| *name == class).map_or(0, |(_, sum)| sum.warps)
     }
 
-    /// Executions by warps of all classes.
+    /// Returns the executions of all classes by warps.
     pub fn all_warps(&self) -> u64 {
         self.classes.iter().fold(0, |all, sum| all.saturating_add(sum.warps))
     }
 
-    /// Executions by lanes of all classes.
+    /// Returns the executions of all classes by lanes.
     pub fn all_lanes(&self) -> u64 {
         self.classes.iter().fold(0, |all, sum| all.saturating_add(sum.lanes))
     }

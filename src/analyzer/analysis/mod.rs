@@ -1,6 +1,6 @@
-//! Follows a trace from its first record to its last and sums up what the profile needs.
+//! Processes a trace and sums up the figures for the profile.
 //!
-//! [`analyze`] reads the stream in order and keeps the contents of control records: modules, allocations, paths,
+//! [`analyze`] reads the stream in order and stores the contents of control records: modules, allocations, paths and
 //! launches. Batches of accesses go to the workers of [`crate::requests`], with the analyses that `tool_set.rs` lists.
 
 mod failures;

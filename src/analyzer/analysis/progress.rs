@@ -2,34 +2,34 @@
 
 use super::Analysis;
 
-/// Sums so far.
+/// State of a running analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// Launches that have ended.
+    /// Number of launches that have ended.
     pub launches: u64,
-    /// Requests analysed.
+    /// Number of analysed requests.
     pub requests: u64,
-    /// Bytes of the trace read.
+    /// Bytes of the trace that were read.
     pub bytes: u64,
 }
 
-/// Receives the position of the analysis at short intervals.
+/// Receives the progress of the analysis at short intervals.
 pub trait Progress {
-    /// After each chunk.
+    /// Called after each chunk.
     fn update(&mut self, status: &Status, kernel: Option<&str>);
 
-    /// Returns whether it needs the results so far, now; called after each chunk.
+    /// Returns whether current results are needed now. Called after each chunk.
     fn needs_results(&mut self) -> bool {
         false
     }
 
-    /// Receives the results so far, of launches that have ended.
+    /// Receives the results of the launches that have ended so far.
     fn receive(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
         let _ = (status, kernel, analysis);
     }
 }
 
-/// No progress reports.
+/// Ignores progress.
 pub struct NoProgress;
 
 impl Progress for NoProgress {

@@ -1,4 +1,4 @@
-//! What an analysis found out, before it becomes a profile.
+//! Results of an analysis, from which a profile is built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,29 +25,29 @@ use crate::requests::{CellKey, Cells};
 use warpline_simulator::hierarchy::Traffic;
 use warpline_simulator::metrics::Counters;
 
-/// The program as its trace describes it.
+/// The program, as the trace describes it.
 #[derive(Clone, Debug)]
 pub struct ProgramData {
     /// Absolute path.
     pub executable: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Device whose scheduler numbers the stream followed.
+    /// Device whose scheduler assigned the numbers in the stream.
     pub device: Device,
 }
 
-/// Copies of one kind that touch one allocation.
+/// Copies of one kind to or from one allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopySum {
-    /// Copies.
+    /// Number of copies.
     pub count: u64,
-    /// Bytes of all of them.
+    /// Bytes of all copies.
     pub bytes: u64,
-    /// Copies whose bytes were at the destination already.
+    /// Number of copies whose bytes were already at the destination.
     pub unchanged: u64,
-    /// Copies of which this is the source and other device memory the destination, which counts them, too.
+    /// Number of copies from this allocation to other device memory. The destination also counts them.
     pub source_count: u64,
-    /// Bytes of those.
+    /// Bytes of those copies.
     pub source_bytes: u64,
     /// Number of the launch that follows the first copy.
     pub first_launch: LaunchId,
@@ -55,19 +55,19 @@ pub struct CopySum {
     pub last_launch: LaunchId,
 }
 
-/// Which copies are summed up together.
+/// Identifies copies that are added: allocation, direction, host allocation and call path.
 pub type CopyKey = (AllocationId, u8, Option<HostAllocationId>, PathId);
 
 /// Executions of a basic block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockSum {
-    /// Times a warp ran it.
+    /// Number of executions by warps.
     pub executions: u64,
-    /// Lanes, summed.
+    /// Lanes, summed over executions.
     pub lanes: u64,
     /// Executions with fewer lanes than the warp had live.
     pub partial: u64,
-    /// By warp, if the stream contains it.
+    /// Counts per warp, if the stream contains them.
     pub by_warp: Option<WarpSum>,
 }
 
@@ -83,14 +83,14 @@ impl BlockSum {
     }
 }
 
-/// Pairs of a warp and a basic block that it ran.
+/// Counts over pairs of a warp and a basic block that it executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarpSum {
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Pairs whose lanes, summed over the executions, are not a multiple of 32.
+    /// Number of pairs whose lanes, summed over the executions, are not a multiple of 32.
     pub uneven: u64,
-    /// Pairs with an execution by fewer lanes than the warp had live.
+    /// Number of pairs with an execution by fewer lanes than the warp had live.
     pub partial: u64,
 }
 
@@ -106,20 +106,20 @@ impl WarpSum {
 /// Executions of a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BranchSum {
-    /// Times a warp reached it.
+    /// Number of executions by warps.
     pub executions: u64,
-    /// Those of them with lanes leaving by several sides.
+    /// Executions whose lanes leave by several sides.
     pub divergent: u64,
-    /// Lanes per side.
+    /// Lanes that leave by each side.
     pub lanes: Vec<u64>,
 }
 
-/// Sectors of host memory that kernels reach, in simulated traffic of device memory.
+/// The part of the simulated device-memory traffic, in sectors, that goes to host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostTraffic {
-    /// Read.
+    /// Sectors read.
     pub reads: u64,
-    /// Written.
+    /// Sectors written.
     pub writes: u64,
 }
 
@@ -131,7 +131,7 @@ impl HostTraffic {
     }
 }
 
-/// What one kind of instruction does in a launch.
+/// Figures of one kind of instruction in a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpSum {
     /// Requests.
@@ -144,7 +144,7 @@ pub struct OpSum {
     pub sectors: u64,
     /// Ideal sectors per request, summed.
     pub ideal_sectors: u64,
-    /// What they cost on the first model, where caches were simulated.
+    /// Simulated traffic on the first model, if caches were simulated.
     pub traffic: Option<Traffic>,
 }
 
@@ -172,41 +172,41 @@ impl OpSum {
 /// A launch and its sums.
 #[derive(Clone, Debug)]
 pub struct LaunchData {
-    /// As announced.
+    /// The launch as recorded.
     pub event: Launch,
-    /// Sums by space; only spaces that occur.
+    /// Sums by space. Only spaces that occur are present.
     pub spaces: BTreeMap<Space, Counters>,
-    /// The same by space and by what the instructions do.
+    /// Sums by space and operation.
     pub by_op: BTreeMap<(Space, Op), OpSum>,
-    /// What of the traffic of device memory is mapped or registered host memory, by model; none where it was not
-    /// touched.
+    /// The part of the device-memory traffic that goes to mapped or registered host memory, by model; empty if there is
+    /// none.
     pub host_memory: Vec<HostTraffic>,
-    /// Atomic operations that are done one after the other; none where nothing was simulated.
+    /// Atomic operations that run one after the other; 0 if nothing was simulated.
     pub atomics: SerialAtomics,
-    /// CUDA error code; `None` when the stream ended before the launch.
+    /// CUDA error code; `None` if the stream ended before the launch.
     pub error: Option<i32>,
-    /// Executed instructions; none where the stream ended before the launch.
+    /// Executed instructions; empty if the stream ended before the launch.
     pub instructions: InstructionSums,
     /// Executions of all blocks.
     pub blocks: BlockSum,
-    /// Executions of all branches, without their sides.
+    /// Executions of all branches, without the lanes per side.
     pub branches: BranchSum,
-    /// What expressions of addresses read of its arguments; of a group of launches, those of its first one.
+    /// Arguments that address expressions use. For a group of launches, those of its first launch.
     pub arguments: Vec<LaunchArgument>,
 }
 
-/// A part of a kernel's argument.
+/// A part of a kernel argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchArgument {
     /// Number of the parameter.
     pub parameter: u32,
-    /// Bytes from its start.
+    /// Offset in bytes within the parameter.
     pub offset: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Value, zero-extended; a pointer's is the address.
+    /// Value, zero-extended. For a pointer, it is the address.
     pub value: u64,
-    /// Row of the allocation that a pointer leads into.
+    /// Row of the allocation that a pointer refers to.
     pub allocation: Option<AllocationId>,
 }
 
@@ -221,58 +221,58 @@ pub struct KernelData {
     pub cells: Cells,
     /// Contexts that the cells refer to.
     pub contexts: ContextTree,
-    /// Launches that are reported one by one, in order of their ends.
+    /// Launches that are reported separately, in the order of their ends.
     pub launches: Vec<LaunchData>,
-    /// The others, by number of the group and whether they failed: a failed launch's work until its end is not a measure
-    /// of how long one takes.
+    /// Other launches, by number of the group and whether they failed. Failed launches are separate, because their
+    /// unfinished work does not represent that of a complete launch.
     pub groups: BTreeMap<(u32, bool), LaunchGroup>,
-    /// Keyed by index in the module's blocks.
+    /// Sums of blocks, by index in the module's blocks.
     pub blocks: BTreeMap<u32, BlockSum>,
-    /// Keyed by index in the module's branches.
+    /// Sums of branches, by index in the module's branches.
     pub branches: BTreeMap<u32, BranchSum>,
-    /// How requests use memory, by site and space.
+    /// Access patterns of requests, by site and space.
     pub patterns: BTreeMap<(u32, Space), SitePattern>,
-    /// What the listed analyses found.
+    /// Results of the listed analyses.
     pub sums: Sums,
 }
 
 impl KernelData {
-    /// Its launches, with the sums of groups of launches among them.
+    /// Returns the separate launches and the sums of the groups.
     pub fn all(&self) -> impl Iterator<Item = &LaunchData> {
         self.launches.iter().chain(self.groups.values().map(|group| &group.sum))
     }
 
-    /// How many launches it had.
+    /// Returns the number of launches.
     pub fn launch_count(&self) -> u64 {
         self.groups.values().fold(self.launches.len() as u64, |sum, group| sum.saturating_add(group.launches))
     }
 
-    /// Those of them of which blocks were recorded.
+    /// Returns the number of launches with recorded blocks.
     pub fn recorded_launches(&self) -> u64 {
         let alone = self.launches.iter().filter(|launch| launch.event.block_share != 0).count() as u64;
         self.groups.values().fold(alone, |sum, group| sum.saturating_add(group.figures.launches))
     }
 }
 
-/// A launch that a model cannot have.
+/// A launch that is impossible on a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Number of the model, 0 for the first.
+    /// Number of the model; 0 is the first.
     pub model: usize,
-    /// The launch.
+    /// Number of the launch.
     pub launch: LaunchId,
-    /// Its kernel.
+    /// Number of its kernel.
     pub kernel: u32,
-    /// Why.
+    /// The reason.
     pub why: Arc<str>,
 }
 
-/// What an analysis gave up because of the memory limit.
+/// A result that an analysis discarded because of the memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenUp {
-    /// Conflicts between warps, from this launch on.
+    /// Conflicts between warps, starting with this launch.
     Conflicts {
-        /// The launch.
+        /// Number of the launch.
         launch: LaunchId,
     },
 }
@@ -280,15 +280,15 @@ pub enum GivenUp {
 /// How the stream ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// With its last record.
+    /// With its final record.
     Complete,
-    /// Cut off between two records.
+    /// Between two records, without the final record.
     Unfinished,
-    /// Damaged; the message states where and how. Everything counted comes from before it.
+    /// With damage. The message contains position and cause. All counts are from records before the damage.
     Damaged(String),
-    /// Nothing ever came.
+    /// The stream was empty.
     Nothing,
-    /// It was not read on: what is known of it takes all the memory that was granted.
+    /// Reading stopped because the results exceeded the memory limit.
     OutOfMemory,
 }
 
@@ -301,88 +301,88 @@ pub struct ObjectData {
     pub build_id: Vec<u8>,
 }
 
-/// A bad access, and what it happened to.
+/// A bad access, and the launch and allocation that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultData {
-    /// As announced.
+    /// The access as recorded.
     pub event: Fault,
-    /// Kernel, by number, and host call path of the launch.
+    /// Number of the kernel, and host call path of the launch.
     pub launch: Option<(u32, PathId)>,
-    /// Row of the nearest allocation, and the bytes from its start.
+    /// Row of the nearest allocation, and the byte offset from its start.
     pub nearest: Option<(AllocationId, i64)>,
 }
 
-/// Everything that a trace contains.
+/// The results of a whole trace.
 #[derive(Debug)]
 pub struct Analysis {
-    /// `None` when the stream ended before its record.
+    /// `None` if the stream ended before its record.
     pub program: Option<ProgramData>,
-    /// Keyed by number.
+    /// Loaded objects, by number.
     pub objects: BTreeMap<u32, ObjectData>,
-    /// Positions of interpreted programs.
+    /// Source positions of interpreted programs.
     pub interpreted: BTreeMap<u64, InterpretedFrame>,
     /// Call paths, innermost first.
     pub paths: BTreeMap<PathId, Vec<PathFrame>>,
-    /// Keyed by number.
+    /// Modules, by number.
     pub modules: BTreeMap<u32, Arc<Module>>,
-    /// Bytes per thread that kernels keep in local memory for lack of registers, by module and function.
+    /// Bytes per thread that kernels spill to local memory, by module and function.
     pub spills: BTreeMap<(u32, u32), u32>,
-    /// ptxas's figures of kernels by rising architecture, by module and function.
+    /// Resources that ptxas reported for kernels, in ascending order of architectures, by module and function.
     pub resources: BTreeMap<(u32, u32), Vec<Resources>>,
-    /// Kernel and branch of loops in which lanes waited for others of their warp, which continued ahead in an assumed
-    /// order.
+    /// Kernel and branch of loops in which some lanes of a warp waited for others that continued in an assumed order.
     pub parted: BTreeSet<(u32, u32)>,
-    /// In order of first launch.
+    /// Kernels in the order of their first launches.
     pub kernels: Vec<KernelData>,
-    /// Keyed by number.
+    /// Allocations, by number.
     pub allocations: BTreeMap<AllocationId, AllocationData>,
-    /// Keyed by number.
+    /// Host allocations, by number.
     pub host_allocations: BTreeMap<HostAllocationId, HostAllocationData>,
-    /// Most allocations of a call path that were live at the same time.
+    /// Maximum number of simultaneously live allocations, by call path.
     pub live_at_once: BTreeMap<PathId, u64>,
-    /// The same of allocations of one name.
+    /// Maximum number of simultaneously live allocations, by name.
     pub live_by_name: BTreeMap<String, u64>,
-    /// Keyed by allocation, direction (as a number), host allocation and path.
+    /// Copies by allocation, direction (as a number), host allocation and path.
     pub copies: BTreeMap<CopyKey, CopySum>,
-    /// The first ones, in order.
+    /// The first bad accesses, in order.
     pub faults: Vec<FaultData>,
-    /// Bad accesses beyond those.
+    /// Number of further bad accesses.
     pub more_faults: u64,
-    /// Barriers that part of a warp reached, in order, with kernel and host call path of the launch.
+    /// Barriers that only a part of a warp reached, in order, with kernel and host call path of the launch.
     pub divergent: Vec<(DivergentBarrier, Option<(u32, PathId)>)>,
-    /// Barriers at which warps of a block waited for each other, and the kernel and path of their launch.
+    /// Barriers at which warps of a block waited for each other forever, with kernel and host call path of the launch.
     pub different: Vec<(DifferentBarriers, Option<(u32, PathId)>)>,
     /// Exceptional floating-point results.
     pub floats: Floats,
-    /// Reads and copies of what nothing has written.
+    /// Reads and copies of uninitialised memory.
     pub initialisation: Initialisation,
-    /// Values that accesses move.
+    /// Values that accesses transfer.
     pub values: Values,
-    /// What did not run, or not to its end.
+    /// Launches and calls that failed.
     pub failures: Failures,
-    /// Records the user allowed to drop.
+    /// Number of records that were dropped with the user's permission.
     pub dropped: u64,
-    /// Requests counted.
+    /// Number of counted requests.
     pub requests: u64,
-    /// Kernels ran on a GPU.
+    /// Whether kernels ran on a GPU.
     pub on_gpu: bool,
-    /// Requests came as counts by site, without addresses.
+    /// Whether the device counted requests by site, without addresses.
     pub counted: bool,
-    /// Conflicts between warps, and the extent of the check; `None` if nothing was checked.
+    /// Conflicts between warps, and the extent of the check; `None` if the check did not run.
     pub conflicts: Option<(Vec<Conflict>, RaceCheck)>,
-    /// Accesses by unordered work of two streams.
+    /// Conflicting accesses by unordered work of two streams.
     pub stream_conflicts: Vec<StreamConflict>,
-    /// Launches that are in the trace and not in the figures.
+    /// Launches that are in the trace but not in the figures.
     pub left_out: Vec<LeftOut>,
-    /// Keyed by number of the model and kernel: launches of whose blocks some have no records and took turns as others did.
+    /// Number of launches with blocks without records, which were assumed to issue like other blocks; by number of the
+    /// model and kernel.
     pub assumed_turns: BTreeMap<(usize, u32), u64>,
-    /// Of a run with a budget: figures of the whole run and of each kernel's part, estimated.
+    /// Estimated figures of the whole run and of each kernel, if a budget sampled the run.
     pub whole: Option<WholeRuns>,
-    /// What was given up because of the memory limit.
+    /// Results that were discarded because of the memory limit.
     pub given_up: Vec<GivenUp>,
-    /// Bytes of trace read.
+    /// Bytes of the trace that were read.
     pub bytes: u64,
-    /// How it ended.
+    /// How the stream ended.
     pub finish: Finish,
 }
 
@@ -429,8 +429,8 @@ impl Analysis {
 }
 
 impl Analysis {
-    /// Takes over the simulated traffic of the same trace on another model, as model number `number`
-    /// (from 1; the first model's own is 0).
+    /// Adds the simulated traffic of the same trace on another model, as model number `number` (1 or more; the first
+    /// model is 0).
     pub fn add_model(&mut self, number: usize, other: &Analysis) {
         self.left_out.extend(other.left_out.iter().map(|left| LeftOut { model: number, ..left.clone() }));
         self.assumed_turns.extend(other.assumed_turns.iter().map(|(&(_, kernel), &count)| ((number, kernel), count)));
@@ -458,7 +458,7 @@ impl Analysis {
                 kernel.cells.counters(cell).add(&only(counters));
             }
             let others_groups = &others.groups;
-            // One of them may lack launches.
+            // Either analysis may lack launches.
             let others: BTreeMap<LaunchId, &LaunchData> =
                 others.launches.iter().map(|launch| (launch.event.id, launch)).collect();
             for launch in &mut kernel.launches {
@@ -474,7 +474,7 @@ impl Analysis {
     }
 }
 
-/// Returns a direction as its place in the enumeration; for keys.
+/// Returns the numeric value of a direction, for keys.
 pub fn direction_key(direction: Direction) -> u8 {
     match direction {
         Direction::HostToDevice => 0,

@@ -1,4 +1,4 @@
-//! Rows of allocations: which have one of their own, and which share one.
+//! Assigns allocations to rows: separate rows, or rows that several allocations share.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,10 +8,11 @@ use warpline_format::event::{Allocation, AllocationId, AllocationKind, HostAlloc
 use super::sharing::{ALLOCATIONS, Kind, RowPlace, Sharing};
 use crate::patterns::TouchedMap;
 
-/// Ended allocations whose rows are still known, for faults that name them; the runtime remembers no more.
+/// Number of ended allocations whose rows are kept, because later faults may refer to them. The runtime keeps no more
+/// either.
 const REMEMBERED: usize = 4096;
 
-/// What allocations that share a row have in common.
+/// The properties that allocations of a shared row have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Common<K> {
     kind: K,
@@ -29,52 +30,53 @@ impl<K: Clone + Eq + std::hash::Hash> Kind for Common<K> {
     }
 }
 
-/// An allocation, or several that share a row.
+/// An allocation, or several allocations that share a row.
 #[derive(Clone, Debug)]
 pub struct AllocationData {
-    /// As announced; for several, the first one's with the bytes of all, and without name or path where these differ.
+    /// The allocation as recorded. In a shared row, it is the first one with the total bytes; name and path are absent
+    /// if they differ.
     pub event: Allocation,
-    /// How many.
+    /// Number of allocations.
     pub count: u64,
-    /// How many of them were freed before the stream's end.
+    /// Number of allocations that were freed before the stream ended.
     pub freed: u64,
-    /// Bytes of the sectors that kernels touched, of all of them.
+    /// Bytes of the sectors that kernels touched, summed over the allocations.
     pub touched_bytes: u64,
-    /// The same by part of the allocation; `None` where several share the row, or nothing was touched.
+    /// Touched bytes by part of the allocation; `None` for a shared row, or if nothing was touched.
     pub touched_map: Option<TouchedMap>,
-    /// Number of the launch that follows its start; the first one's.
+    /// Number of the launch after the allocation; in a shared row, of the first allocation.
     pub first_launch: LaunchId,
-    /// Number of the launch that follows its end; the last one's.
+    /// Number of the launch after the free; in a shared row, of the last free.
     pub last_launch: Option<LaunchId>,
 }
 
-/// Host memory, or several pieces that share a row.
+/// A host allocation, or several that share a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostAllocationData {
-    /// Call that made it.
+    /// The function that allocated it.
     pub kind: String,
-    /// Size; of all of them.
+    /// Size in bytes, summed over a shared row.
     pub bytes: u64,
-    /// Variable's name; `None` where it is not known or differs.
+    /// Name of the variable; `None` if it is unknown or differs.
     pub name: Option<String>,
-    /// Where; 0 where it differs.
+    /// Call path; 0 if it differs.
     pub path: PathId,
-    /// How many.
+    /// Number of allocations.
     pub count: u64,
 }
 
-/// The row of an allocation that shares it.
+/// The row of an allocation in a shared row.
 #[derive(Clone, Copy, Debug)]
 struct Shared {
     row: AllocationId,
     address: u64,
 }
 
-/// Finds the rows of device allocations.
+/// Maps device allocations to rows.
 #[derive(Debug)]
 pub struct AllocationRows {
     sharing: Sharing<Common<AllocationKind>>,
-    /// First allocation of each shared row, by row number.
+    /// First allocation of each shared row, by number of the row.
     firsts: Vec<AllocationId>,
     live: FxHashMap<AllocationId, Shared>,
     ended: VecDeque<(AllocationId, Shared)>,
@@ -92,9 +94,9 @@ impl Default for AllocationRows {
 }
 
 impl AllocationRows {
-    /// Returns the row that a new allocation goes to: a new one by its own number, or one that it shares.
+    /// Returns the row of a new allocation: its own number, or the number of a shared row.
     pub fn row(&mut self, event: &Allocation) -> AllocationId {
-        // Variables are as many as the program's text has.
+        // The number of variables is limited by the program's source code.
         if event.global.is_some() {
             return event.id;
         }
@@ -112,7 +114,7 @@ impl AllocationRows {
         }
     }
 
-    /// Row and address of an allocation.
+    /// Returns the row and the address of an allocation.
     pub fn find(&self, id: AllocationId, own: &BTreeMap<AllocationId, AllocationData>) -> Option<(AllocationId, u64)> {
         let ended = || self.ended.iter().rev().find(|(ended, _)| *ended == id).map(|(_, shared)| shared);
         if let Some(shared) = self.live.get(&id).or_else(ended) {
@@ -121,7 +123,7 @@ impl AllocationRows {
         own.get(&id).map(|data| (id, data.event.address))
     }
 
-    /// An allocation has ended.
+    /// Records the end of an allocation.
     pub fn end(&mut self, id: AllocationId) {
         if let Some(shared) = self.live.remove(&id) {
             if self.ended.len() >= REMEMBERED {
@@ -132,7 +134,7 @@ impl AllocationRows {
     }
 }
 
-/// Enters an allocation into its row.
+/// Adds an allocation to its row.
 pub fn enter(
     rows: &mut BTreeMap<AllocationId, AllocationData>,
     row: AllocationId,
@@ -169,12 +171,12 @@ pub fn enter(
     }
 }
 
-/// Finds the rows of host memory.
+/// Maps host allocations to rows.
 #[derive(Debug)]
 pub struct HostRows {
     sharing: Sharing<Common<String>>,
     firsts: Vec<HostAllocationId>,
-    /// Those that share one.
+    /// Rows of the allocations in shared rows.
     rows: FxHashMap<HostAllocationId, HostAllocationId>,
 }
 
@@ -185,7 +187,7 @@ impl Default for HostRows {
 }
 
 impl HostRows {
-    /// Enters host memory into its row; `false` where its number is known already.
+    /// Adds a host allocation to its row; returns `false` if its number already exists.
     pub fn enter(
         &mut self,
         rows: &mut BTreeMap<HostAllocationId, HostAllocationData>,
@@ -219,7 +221,7 @@ impl HostRows {
         true
     }
 
-    /// Returns the row of host memory.
+    /// Returns the row of a host allocation.
     pub fn row(&self, id: HostAllocationId) -> HostAllocationId {
         self.rows.get(&id).copied().unwrap_or(id)
     }

@@ -1,44 +1,45 @@
-//! Which launches and allocations have a row of their own, and which share one.
+//! Decides which launches and allocations get separate rows, and which share a row.
 //!
-//! The first ones of a kind have their own, up to a bound for each kind and one for all. Those after them share a row
-//! by kind, and where there are too many kinds, by ever coarser ones. So memory does not grow with their number.
+//! The first items of a kind get separate rows, up to a limit per kind and a total limit. Later items share a row per
+//! kind. If there are too many kinds, coarser kinds are used. Memory therefore does not grow with the number of items.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// Bounds on rows.
+/// Limits on rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Of one kind that have a row of their own.
+    /// Maximum number of separate rows per kind.
     pub of_a_kind: u64,
-    /// Of all kinds that have one.
+    /// Maximum number of separate rows of all kinds.
     pub in_all: u64,
-    /// Shared rows of the finest kinds; as many more for each coarser sort, but the coarsest, which has what there is.
+    /// Maximum number of shared rows of the finest kinds, and again of each coarser level. The coarsest level has no
+    /// limit.
     pub shared: usize,
 }
 
-/// Launches that are reported one by one, and groups of others.
+/// Limits for separately reported launches and for groups of launches.
 pub const LAUNCHES: Bounds = Bounds { of_a_kind: 1000, in_all: 10_000, shared: 1024 };
-/// Allocations that have rows of their own, and rows that several share.
+/// Limits for separate and shared rows of allocations.
 pub const ALLOCATIONS: Bounds = Bounds { of_a_kind: 256, in_all: 2000, shared: 512 };
 
-/// What things have in common that share a row.
+/// The properties that items of a shared row have in common.
 pub trait Kind: Clone + Eq + Hash {
-    /// Returns the same with less in common; `None` for the coarsest.
+    /// Returns a coarser kind; `None` for the coarsest.
     fn coarser(&self) -> Option<Self>;
 }
 
-/// Row in which a thing is reported.
+/// The row in which an item is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowPlace {
-    /// In a row of its own.
+    /// A separate row.
     Own,
-    /// In a shared row, by number from 0.
+    /// A shared row, by number from 0.
     Shared(u32),
 }
 
-/// Gives out rows.
+/// Assigns rows.
 #[derive(Clone, Debug)]
 pub struct Sharing<K> {
     bounds: Bounds,
@@ -48,12 +49,12 @@ pub struct Sharing<K> {
 }
 
 impl<K: Kind> Sharing<K> {
-    /// Creates a `Sharing` with nothing placed.
+    /// Creates an empty `Sharing`.
     pub fn new(bounds: Bounds) -> Sharing<K> {
         Sharing { bounds, own: 0, seen: FxHashMap::default(), shared: FxHashMap::default() }
     }
 
-    /// Returns the row of the next thing. The first of a new shared row are identified by its number.
+    /// Returns the row of the next item. A new shared row has the next free number.
     pub fn place(&mut self, kind: &K) -> RowPlace {
         if self.own < self.bounds.in_all {
             match self.seen.get_mut(kind) {
@@ -94,7 +95,7 @@ impl<K: Kind> Sharing<K> {
 mod tests {
     use super::*;
 
-    /// A kind, a part of it, and nothing.
+    /// A kind in two levels of detail, or `None` for the coarsest.
     type Two = (Option<u32>, Option<u32>);
 
     impl Kind for Two {
@@ -121,7 +122,7 @@ mod tests {
         }
         use RowPlace::{Own, Shared};
         assert_eq!(got, [Own, Own, Own, Own, Shared(0), Shared(1), Shared(0), Shared(1)]);
-        // One is left for all others.
+        // One row is left for all other kinds.
         assert_eq!([3, 4].map(|kind| rows.place(&(Some(kind), Some(0)))), [Own, Shared(2)]);
     }
 

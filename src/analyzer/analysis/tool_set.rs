@@ -1,4 +1,4 @@
-//! The analyses that follow requests, in one list.
+//! The list of analyses that process requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::requests::{AnalysisTool, LaunchShape, LaunchWork, Pool, WorkerLost};
 use crate::simulation::{Settings, SharedStage, Simulation};
 use warpline_simulator::hierarchy::Written;
 
-/// Each worker has one of each.
+/// The tools of one worker.
 type ToolSet = (Option<Simulation>, (Option<Patterns>, Listed));
-/// What they hand on at a launch's end.
+/// The results of the tools at the end of a launch.
 pub(super) type ToolResults = <ToolSet as AnalysisTool>::Result;
 
-/// Those of worker number `worker`: only `tools` from outside where nothing is simulated.
+/// Creates the tools of worker number `worker`. If nothing is simulated, only the caller's `tools` run.
 fn new(simulated: Option<(&Settings, &SharedStage)>, tools: &Tools, worker: u32) -> ToolSet {
     let Some((settings, stage)) = simulated else {
         let mut listed = Listed::default();
@@ -32,12 +32,12 @@ fn new(simulated: Option<(&Settings, &SharedStage)>, tools: &Tools, worker: u32)
     (Some(simulation), (Some(Patterns::default()), listed))
 }
 
-/// The workers with their tools, and L2 where caches are simulated.
+/// The workers with their tools, and L2 if caches are simulated.
 pub(super) struct ToolPool {
     pool: Pool<ToolSet>,
     stage: Option<SharedStage>,
     batches: u64,
-    /// Workers count what is left of waves at a launch's end, as a batch of its own.
+    /// Whether workers count unpaired halves of waves in a separate batch at the end of a launch.
     wide: bool,
 }
 
@@ -51,7 +51,7 @@ impl ToolPool {
         ToolPool { pool, stage, batches: 0, wide }
     }
 
-    /// A copy writes device memory.
+    /// Records that a copy writes device memory.
     pub(super) fn copied(&self, written: Written) {
         if let Some(stage) = &self.stage {
             stage.copied(self.batches, written);
@@ -71,11 +71,11 @@ impl ToolPool {
         self.pool.batch(launch, items)
     }
 
-    /// What the workers found in a launch that has ended.
+    /// Returns the results of the workers for an ended launch.
     pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<ToolResults>>, WorkerLost> {
         self.batches += u64::from(self.wide);
         let mut works = self.pool.end(launch)?;
-        // All workers have handed on their part of every batch, so L2 has served them.
+        // All workers have submitted their parts of every batch, so L2 has served them.
         let sums = self.stage.as_ref().map(|stage| stage.take(launch)).unwrap_or_default();
         for work in &mut works {
             let Some(sums) = sums.get(work.worker as usize) else { continue };
@@ -87,7 +87,7 @@ impl ToolPool {
     }
 }
 
-/// What the tools of the workers found in one launch.
+/// The combined results of the workers' tools for one launch.
 #[derive(Default)]
 pub(super) struct LaunchResults {
     sums: Sums,
@@ -96,7 +96,7 @@ pub(super) struct LaunchResults {
 }
 
 impl LaunchResults {
-    /// Adds what one worker's found.
+    /// Adds the results of one worker.
     pub(super) fn add(&mut self, (_, (patterns, sums)): ToolResults) {
         self.sums.add(&sums);
         let Some(patterns) = patterns else { return };
@@ -106,18 +106,20 @@ impl LaunchResults {
         self.touched.push(patterns.touched);
     }
 
-    /// Atomic operations of the launch that are done one after the other.
+    /// Returns the launch's atomic operations that run one after the other.
     pub(super) fn serial_atomics(&self) -> SerialAtomics {
         SerialAtomics::from_sites(self.sites.iter().map(|(&(_, space), pattern)| (space, pattern)))
     }
 
-    /// Adds it all to the kernel's figures and to the memory that is touched, while the allocations are the launch's.
+    /// Adds the results to the kernel's figures and to the touched memory, while the launch's allocations are still
+    /// current.
     pub(super) fn keep(mut self, kernel: &mut KernelData, touched: &mut Touched, map: &AllocationMap) {
         self.sums.settle();
         kernel.sums.add(&self.sums);
         for ((site, space), mut pattern) in self.sites {
             pattern.collisions.settle(|address| {
-                // Where a block's shared memory lies depends on what else is resident.
+                // The address of a block's shared memory depends on the other resident blocks, so it identifies
+                // nothing.
                 let row = map.find(address).allocation.filter(|_| space == Space::Global)?;
                 Some((row, address - map.start(address)?))
             });

@@ -1,52 +1,52 @@
-//! Values that accesses move, by site and allocation.
+//! Values that accesses transfer, by site and allocation.
 
 use std::collections::BTreeMap;
 
 use warpline_format::event::{AllocationId, PathId};
 use warpline_format::values::{MOST_DISTINCT, SiteValues, ZeroBlocks};
 
-/// Most pairs of a site and an allocation that are kept.
+/// Maximum number of kept pairs of site and allocation.
 const MOST_PLACES: usize = 10_000;
 
-/// What accesses have in common that are one row.
+/// Identifies a row of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ValueKey {
-    /// Kernel, by number.
+    /// Number of the kernel.
     pub kernel: u32,
     /// Index into the site table's sites.
     pub site: u32,
-    /// Row of the allocation; `None` in shared memory.
+    /// Row of the allocation; `None` for shared memory.
     pub allocation: Option<AllocationId>,
 }
 
-/// All launches' accesses of one key.
+/// The accesses of all launches with one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueSum {
-    /// The sum.
+    /// Sum of the values' counts.
     pub sum: SiteValues,
-    /// Launches.
+    /// Number of launches.
     pub launches: u64,
-    /// Launches in which no lane changed anything.
+    /// Number of launches in which no lane changed a value.
     pub silent_launches: u64,
     /// Host call path of the first launch.
     pub path: PathId,
 }
 
-/// All that was followed.
+/// All results of the value analysis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
-    /// The run follows values.
+    /// Whether the run recorded values.
     pub followed: bool,
-    /// Keyed by kernel, site and allocation.
+    /// Sums by kernel, site and allocation.
     pub sites: BTreeMap<ValueKey, ValueSum>,
-    /// Zeros by row of the allocation, summed over the launches at whose end they were counted.
+    /// Zeros by allocation row, summed over the launches at whose end they were counted.
     pub zeros: BTreeMap<AllocationId, ZeroBlocks>,
-    /// Rows beyond [`MOST_PLACES`].
+    /// Number of rows beyond [`MOST_PLACES`].
     pub more: u64,
 }
 
 impl Values {
-    /// Adds what a site did in a launch.
+    /// Adds the values of a site in a launch.
     pub(super) fn add(&mut self, key: ValueKey, values: &SiteValues, path: PathId) {
         if values.values.distinct.len() > MOST_DISTINCT {
             return;

@@ -1,75 +1,76 @@
-//! Which allocation an address belongs to, at this moment of the stream.
+//! Maps addresses to allocations at the current position in the stream.
 //!
-//! Records, allocations and frees come in one order, so the map always shows the memory as it was
-//! for the current access; an address that is used again belongs to the newer allocation. A named
-//! part of an allocation is an allocation of its own inside it; the innermost one counts.
+//! Records, allocations and frees are in one order, so the map shows the memory at the time of the current access. An
+//! address that is reused belongs to the newer allocation. A named part of an allocation is a nested allocation; an
+//! address belongs to the innermost one.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use warpline_format::event::AllocationId;
 
-/// Addresses that belong to the same allocation, or to none.
+/// A range of addresses that belong to the same allocation, or to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// First address.
     pub low: u64,
     /// Last address.
     pub high: u64,
-    /// Allocation; `None` for addresses outside all live ones.
+    /// The allocation; `None` for addresses outside all live allocations.
     pub allocation: Option<AllocationId>,
 }
 
 impl Segment {
-    /// No addresses.
+    /// The empty range.
     pub const EMPTY: Segment = Segment { low: 1, high: 0, allocation: None };
 }
 
-/// First address, then larger before smaller, then older before newer: what lies inside comes later.
+/// Sort key: first address, then larger before smaller, then older before newer. Nested allocations therefore follow
+/// the enclosing one.
 type Key = (u64, u64, AllocationId);
 
 #[derive(Clone, Copy, Debug)]
 struct Live {
     high: u64,
-    /// What requests to it count for.
+    /// The row that counts requests to the allocation.
     row: AllocationId,
     inside: Option<Key>,
 }
 
-/// Why an allocation cannot be added.
+/// Reasons why an allocation cannot be added.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum AllocationError {
-    /// It overlaps a live one without lying inside it, or the other way round.
+    /// It partly overlaps a live allocation.
     #[error("allocation {new} overlaps the live allocation {old}")]
     Overlap {
-        /// The one announced.
+        /// The new allocation.
         new: AllocationId,
-        /// The one that is there.
+        /// The live allocation.
         old: AllocationId,
     },
-    /// It does not end within the address space.
+    /// It exceeds the address space.
     #[error("allocation {0} ends past the last address")]
     PastEnd(AllocationId),
-    /// Its number is in use.
+    /// Its number is already in use.
     #[error("allocation {0} is announced twice")]
     Twice(AllocationId),
 }
 
-/// A change of an [`AllocationMap`], for those who keep one of their own.
+/// A change of an [`AllocationMap`], to be repeated on a copy of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapChange {
-    /// See [`AllocationMap::insert_for`].
+    /// A call of [`AllocationMap::insert_for`].
     Insert {
-        /// Allocation.
+        /// Number of the allocation.
         id: AllocationId,
-        /// What requests to it count for.
+        /// The row that counts requests to it.
         row: AllocationId,
-        /// First byte.
+        /// Address of the first byte.
         address: u64,
-        /// Size.
+        /// Size in bytes.
         bytes: u64,
     },
-    /// See [`AllocationMap::remove`].
+    /// A call of [`AllocationMap::remove`].
     Remove(AllocationId),
 }
 
@@ -83,16 +84,15 @@ pub struct AllocationMap {
 impl AllocationMap {
     /// Adds `bytes` at `address`. Nothing is added for zero bytes.
     ///
-    /// # Errors
-    /// [`AllocationError`]; the map is then unchanged.
+    /// # Errors Returns an [`AllocationError`] and leaves the map unchanged.
     pub fn insert(&mut self, id: AllocationId, address: u64, bytes: u64) -> Result<(), AllocationError> {
         self.insert_for(id, id, address, bytes)
     }
 
-    /// Like [`Self::insert`]; requests count for `row`, which allocations may share.
+    /// Like [`Self::insert`]. Requests are counted in `row`, which several allocations may share.
     ///
     /// # Errors
-    /// [`AllocationError`]; the map is then unchanged.
+    /// Returns an [`AllocationError`] and leaves the map unchanged.
     pub fn insert_for(
         &mut self,
         id: AllocationId,
@@ -133,8 +133,7 @@ impl AllocationMap {
         Ok(())
     }
 
-    /// Takes an allocation out, and the named parts that end with it. Returns all that went; empty
-    /// when it was not live.
+    /// Removes an allocation and its nested parts. Returns all removed allocations; empty if it was not live.
     pub fn remove(&mut self, id: AllocationId) -> Vec<AllocationId> {
         let Some(key) = self.keys.get(&id).copied() else { return Vec::new() };
         let high = self.live[&key].high;
@@ -146,28 +145,28 @@ impl AllocationMap {
         gone.into_iter().map(|key| key.2).collect()
     }
 
-    /// Follows a map that has made this change, and all before it.
+    /// Repeats a change of another map. All earlier changes must already be applied.
     pub fn apply(&mut self, change: MapChange) {
         match change {
-            // The other map has taken it.
+            // The other map has accepted the change, so it succeeds.
             MapChange::Insert { id, row, address, bytes } => _ = self.insert_for(id, row, address, bytes),
             MapChange::Remove(id) => _ = self.remove(id),
         }
     }
 
-    /// Row, address and size of a live allocation and of the named parts that end with it.
+    /// Returns the row, address and size of a live allocation and of its nested parts.
     pub fn with_parts(&self, id: AllocationId) -> Vec<(AllocationId, u64, u64)> {
         let Some(key) = self.keys.get(&id).copied() else { return Vec::new() };
         let last = (self.live[&key].high, u64::MAX, AllocationId::MAX);
         self.live.range(key..=last).map(|(key, live)| (live.row, key.0, u64::MAX - key.1)).collect()
     }
 
-    /// Row, address and size of each live allocation.
+    /// Returns the row, address and size of each live allocation.
     pub fn all(&self) -> Vec<(AllocationId, u64, u64)> {
         self.live.iter().map(|(key, live)| (live.row, key.0, u64::MAX - key.1)).collect()
     }
 
-    /// First address of the allocation that `address` belongs to.
+    /// Returns the first address of the allocation that contains `address`.
     pub fn start(&self, address: u64) -> Option<u64> {
         let mut around = self.live.range(..=(address, u64::MAX, AllocationId::MAX)).next_back();
         while let Some((key, live)) = around {
@@ -179,7 +178,7 @@ impl AllocationMap {
         None
     }
 
-    /// What `address` belongs to, with the neighbouring addresses that belong to the same.
+    /// Returns the allocation of `address`, with the surrounding range of addresses that belong to the same allocation.
     pub fn find(&self, address: u64) -> Segment {
         let mut low = 0;
         let mut around = self.live.range(..=(address, u64::MAX, AllocationId::MAX)).next_back();
@@ -237,7 +236,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list: the last one added among the smallest that contain the address.
+        /// Compares the map with a plain list: the expected allocation is the newest among the smallest ones that
+        /// contain the address.
         #[test]
         fn agrees_with_a_list(steps in prop::collection::vec((0u64..60, 0u64..30, any::<bool>()), 1..60)) {
             let mut map = AllocationMap::default();

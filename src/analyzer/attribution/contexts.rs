@@ -1,18 +1,18 @@
-//! Device call contexts: which calls that survived inlining led to an access.
+//! Device call contexts: the chain of non-inlined calls that leads to an access.
 
 use rustc_hash::FxHashMap;
 
 /// A node of a [`ContextTree`].
 pub type ContextId = u32;
-/// The kernel itself, no call.
+/// The context of the kernel itself.
 pub const ROOT: ContextId = 0;
-/// Calls kept apart; deeper recursion counts for the context at this depth.
+/// Maximum depth that is distinguished. Deeper recursion is counted in the context at this depth.
 pub const MAX_DEPTH: u32 = 64;
 
-/// All contexts seen, as a tree of call sites. One per kernel's module and worker.
+/// All contexts, as a tree of call sites. Each worker has one per kernel.
 #[derive(Clone, Debug)]
 pub struct ContextTree {
-    /// Parent and call site; the root has itself.
+    /// Parent and call site of each node; the root is its own parent.
     nodes: Vec<(ContextId, u32)>,
     children: FxHashMap<(ContextId, u32), ContextId>,
 }
@@ -24,7 +24,7 @@ impl Default for ContextTree {
 }
 
 impl ContextTree {
-    /// The context of a call at `call_site` made in `parent`.
+    /// Returns the context of a call at `call_site` in the context `parent`.
     pub fn child(&mut self, parent: ContextId, call_site: u32) -> ContextId {
         *self.children.entry((parent, call_site)).or_insert_with(|| {
             self.nodes.push((parent, call_site));
@@ -32,7 +32,7 @@ impl ContextTree {
         })
     }
 
-    /// Call sites from the kernel to the context, outermost first.
+    /// Returns the call sites from the kernel to the context, outermost first.
     pub fn calls(&self, mut context: ContextId) -> Vec<u32> {
         let mut calls = Vec::new();
         while context != ROOT {
@@ -50,7 +50,7 @@ impl ContextTree {
     }
 }
 
-/// Where one warp is.
+/// The current context of one warp.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WarpContext {
     context: ContextId,
@@ -58,12 +58,12 @@ pub struct WarpContext {
 }
 
 impl WarpContext {
-    /// Context of the warp's next access.
+    /// Returns the context of the warp's next access.
     pub fn context(&self) -> ContextId {
         self.context
     }
 
-    /// The warp enters a call.
+    /// Records that the warp enters a call.
     pub fn enter(&mut self, tree: &mut ContextTree, call_site: u32) {
         self.depth += 1;
         if self.depth <= MAX_DEPTH {
@@ -71,7 +71,7 @@ impl WarpContext {
         }
     }
 
-    /// The warp leaves a call. `false` when it was in none.
+    /// Records that the warp leaves a call; returns `false` if it was in none.
     pub fn leave(&mut self, tree: &ContextTree) -> bool {
         if self.depth == 0 {
             return false;

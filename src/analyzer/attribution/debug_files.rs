@@ -1,6 +1,7 @@
-//! What an object's debug information would have addr2line open besides, and unpack: it takes whatever is there.
+//! Checks the additional files that addr2line would open and decompress because an object's debug information names
+//! them. addr2line itself opens any file.
 //!
-//! Checked before they are opened, so a change of these files in between is not noticed.
+//! The files are checked before they are opened, so a later change is not detected.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -14,16 +15,16 @@ use object::{BinaryFormat, Object as _, ObjectSection as _};
 use super::host_sources::{endian_of, section_of};
 use crate::named_files;
 
-/// How many times its size in the file debug information may have. Compilers' takes 2 to 10 times as much.
+/// Maximum ratio of the uncompressed debug information to its size in the file. The output of compilers has a ratio of
+/// 2 to 10.
 const MOST_UNPACKED: u64 = 64;
 
 type Error = Box<dyn std::error::Error>;
 
-/// Refuses an object that names a pipe or a device as a further file of debug information, that would fill memory, or
-/// whose format names files that are not checked here.
+/// Refuses an object if a further file of its debug information is a pipe or a device, if it would fill memory, or if
+/// its format names files in a way that is not checked here.
 ///
-/// # Errors
-/// Returns what is wrong with it, or why it cannot be read.
+/// # Errors Returns the reason for the refusal, or the read error.
 pub(super) fn check(path: &Path, most: u64) -> Result<(), Error> {
     let file = named_files::open(path, most)?;
     let length = file.metadata()?.len();
@@ -52,7 +53,7 @@ pub(super) fn check(path: &Path, most: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the package of split debug information that belongs to an object, as addr2line names it.
+/// Returns the path of an object's package of split debug information, as addr2line computes it.
 fn package_of(path: &Path) -> PathBuf {
     let extension = path.extension().map_or_else(
         || "dwp".into(),
@@ -65,7 +66,7 @@ fn package_of(path: &Path) -> PathBuf {
     path.with_extension(extension)
 }
 
-/// A file may be missing: then its lines are.
+/// Checks a further file. It may be missing; its source lines are then missing, too.
 fn check_further(path: &Path, most: u64) -> Result<(), Error> {
     if !path.exists() {
         return Ok(());

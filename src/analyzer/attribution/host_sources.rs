@@ -1,4 +1,4 @@
-//! Source files in the debug information of a program's objects: their checksums, in DWARF 5.
+//! Reads the checksums of source files from the DWARF 5 debug information of a program's objects.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,31 +12,30 @@ use warpline_format::site_table::Digest;
 
 use crate::named_files;
 
-/// What is known of source files.
+/// The known properties of source files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostSources {
-    /// What a file has to be.
+    /// Expected checksums of files.
     pub digests: Vec<(String, Digest)>,
-    /// Files without a checksum, as g++ leaves them, that are named by an object which is the reader's own or the
-    /// system's, and that have the name of a source.
+    /// Files without a checksum (g++ writes none) that have the extension of a source file and are named by an object
+    /// that belongs to the reader or the system.
     pub vouched: BTreeSet<String>,
 }
 
-/// Endings of files that hold C++ for the host.
+/// Extensions of files with host C++ code.
 const ENDINGS: [&str; 18] = [
     "c", "cc", "cp", "cpp", "cppm", "cu", "cuh", "cxx", "h", "hh", "hpp", "hxx", "i", "ii", "inc", "inl", "ipp", "tcc",
 ];
 
 type Error = Box<dyn std::error::Error>;
 
-/// Adds the checksums of the `wanted` files from an object of at most `most` bytes.
+/// Adds the checksums of the `wanted` files that an object of at most `most` bytes contains.
 ///
-/// # Errors
-/// Returns why it cannot be read.
+/// # Errors Returns an error if it cannot be read.
 pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut HostSources) -> Result<(), Error> {
     let file = named_files::open(path, most)?;
     let owner = file.metadata()?.uid();
-    // SAFETY: returns a number of this process.
+    // SAFETY: the call only returns the user id of this process.
     let trusted = owner == 0 || owner == unsafe { libc::geteuid() };
     let cache = ReadCache::new(file);
     let object = object::File::parse(&cache)?;
@@ -58,10 +57,10 @@ pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut H
     Ok(())
 }
 
-/// Adds the main source files of an object's units to `makers`, and for each whether clang made its code.
+/// Adds the main source files of an object's compilation units to `makers`, each with a flag for clang.
 ///
 /// # Errors
-/// Returns why it cannot be read.
+/// Returns an error if it cannot be read.
 pub(super) fn add_makers(path: &Path, most: u64, makers: &mut BTreeMap<String, bool>) -> Result<(), Error> {
     let cache = ReadCache::new(named_files::open(path, most)?);
     let object = object::File::parse(&cache)?;
@@ -105,7 +104,7 @@ fn is_source(file: &str) -> bool {
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// The wanted files of a unit, with their checksums where it has them.
+/// Returns the wanted files of a unit, with their checksums if the unit contains them.
 fn files_of(
     unit: gimli::UnitRef<'_, Slice<'_>>,
     wanted: &BTreeSet<&str>,
@@ -123,7 +122,7 @@ fn files_of(
     }
 }
 
-/// Returns a file's path, put together as addr2line does it.
+/// Returns a file's path, composed as in addr2line.
 fn path_of<'a>(
     unit: gimli::UnitRef<'_, Slice<'a>>,
     header: &gimli::LineProgramHeader<Slice<'a>>,

@@ -1,5 +1,5 @@
-//! What an access belongs to: the allocation it touches, the device calls it runs under, the user's
-//! source line, and the host call path of its launch.
+//! Attributes an access to the allocation that it touches, to device calls, to the user's source line, and to the host
+//! call path of its launch.
 
 mod allocations;
 mod contexts;

@@ -1,30 +1,30 @@
-//! A device module as the analysis uses it.
+//! A device module in the form that the analysis uses.
 
 use warpline_format::site_table::{File, FrameId, SiteTable, SiteTableError};
 use warpline_format::visible;
 
 use warpline_simulator::geometry::{MAX_WIDTH, Width};
 
-/// Why a module record cannot be used.
+/// Reasons why a module record cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModuleError {
-    /// The site table does not decode.
+    /// The site table cannot be decoded.
     #[error(transparent)]
     Table(#[from] SiteTableError),
-    /// A number in it makes no sense.
+    /// The width of a site is invalid.
     #[error("damaged site table: site {site} accesses {bytes} bytes per lane")]
     Width {
-        /// Site.
+        /// Number of the site.
         site: usize,
-        /// Bytes.
+        /// Width in bytes.
         bytes: u32,
     },
 }
 
-/// A registered module.
+/// A device module.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// Its site table, checked.
+    /// The checked site table.
     pub table: SiteTable,
     /// Width of each site.
     pub widths: Vec<Width>,
@@ -33,8 +33,7 @@ pub struct Module {
 impl Module {
     /// Reads and checks a module record's site table.
     ///
-    /// # Errors
-    /// [`ModuleError`].
+    /// # Errors Returns a [`ModuleError`] if the table is invalid.
     pub fn new(site_table: &[u8]) -> Result<Module, ModuleError> {
         let mut table = SiteTable::from_bytes(site_table)?;
         show_names(&mut table);
@@ -50,9 +49,9 @@ impl Module {
         Ok(Module { table, widths })
     }
 
-    /// Position in a chain (innermost first) of the user frame: the innermost one in the user's own code. Where there is none,
-    /// as in the kernels of Thrust and CUB, the innermost one that is not an intrinsic function's; or else the
-    /// outermost. `None` for an empty chain.
+    /// Returns the position of the user frame in a chain (innermost first): the innermost frame in the user's own code.
+    /// If there is none, as in the kernels of Thrust and CUB, it is the innermost frame that is not an intrinsic
+    /// function, or otherwise the outermost frame. Returns `None` for an empty chain.
     pub fn user_frame(&self, chain: &[FrameId]) -> Option<usize> {
         let find = |wanted: fn(&File) -> bool| {
             chain.iter().position(|frame| {
@@ -64,7 +63,7 @@ impl Module {
     }
 }
 
-/// Names go to terminals and tables.
+/// Cleans names for output in terminals and tables.
 fn show_names(table: &mut SiteTable) {
     let SiteTable { module, hash, files, frames, functions, globals, not_seen, .. } = table;
     let functions = functions.iter_mut().flat_map(|function| [&mut function.mangled, &mut function.name]);
@@ -78,8 +77,8 @@ fn show_names(table: &mut SiteTable) {
         .for_each(visible::make_name);
 }
 
-/// Returns whether a system file is one of the headers in which compiler and toolkit define intrinsic functions: those
-/// lie in the include folders themselves, libraries in folders of their own.
+/// Returns whether a system file is a header in which the compiler or the toolkit defines intrinsic functions. Such
+/// headers are located directly in include folders; libraries use subfolders.
 fn is_intrinsic(path: &str) -> bool {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     path.is_empty() || ["/include", "/crt"].iter().any(|end| folder.ends_with(end)) || path.contains("/lib/clang/")

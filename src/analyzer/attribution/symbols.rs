@@ -1,4 +1,4 @@
-//! Host call paths as functions and source lines, inlined frames included.
+//! Resolves host call paths to functions and source lines, including inlined frames.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -12,12 +12,12 @@ use super::debug_files;
 use super::host_sources::{self, HostSources};
 use crate::named_files;
 
-/// Larger objects are none.
+/// Maximum size of an object file.
 const MAX_OBJECT_BYTES: u64 = 16 << 30;
-/// Programs load fewer objects; of more, a trace is wrong.
+/// Maximum number of objects. A trace with more is invalid.
 const MOST_OBJECTS: usize = 1 << 14;
 
-/// Functions that call the program's own entry points; they and what is outside them is not shown.
+/// Functions that call the program's entry points. These frames and those outside them are not shown.
 const OUTSIDE: &[&str] = &[
     "_start",
     "__libc_start_main",
@@ -38,23 +38,23 @@ const OUTSIDE: &[&str] = &[
     "execute_native_thread_routine",
 ];
 
-/// A position in the host program.
+/// A source position in the host program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostFrame {
-    /// Demangled name; empty when unknown.
+    /// Demangled name; empty if unknown.
     pub function: String,
-    /// Absolute path as the compiler saw it; empty when unknown.
+    /// Absolute path as the compiler saw it; empty if unknown.
     pub file: String,
-    /// From 1; 0 unknown.
+    /// Line, counted from 1; 0 if unknown.
     pub line: u32,
-    /// From 1; 0 unknown.
+    /// Column, counted from 1; 0 if unknown.
     pub column: u32,
 }
 
 enum Loaded {
     Ready {
         loader: Box<addr2line::Loader>,
-        /// Its build id is that of the run's.
+        /// Whether its build id is that of the run.
         fits: bool,
     },
     Missing,
@@ -63,14 +63,14 @@ enum Loaded {
 /// Resolves return addresses in the program's objects.
 pub struct Symbolizer {
     objects: BTreeMap<u32, (String, Loaded)>,
-    /// Keyed by object and address; those of interpreted programs from the start.
+    /// Resolved frames, by object and address. Frames of interpreted programs are present from the start.
     known: HashMap<(u32, u64), Vec<HostFrame>>,
     problems: Vec<String>,
 }
 
 impl Symbolizer {
-    /// Opens the objects: number, path, build id (empty: not compared). `interpreted` are the positions that frames of
-    /// interpreted programs name by their numbers.
+    /// Opens the objects, given by number, path and build id (an empty id is not compared). `interpreted` contains the
+    /// positions that frames of interpreted programs refer to by number.
     pub fn new<'a>(
         objects: impl IntoIterator<Item = (u32, &'a str, &'a [u8])>,
         interpreted: &BTreeMap<u64, InterpretedFrame>,
@@ -106,49 +106,48 @@ impl Symbolizer {
         Symbolizer { objects, known: interpreted.iter().map(position).collect(), problems }
     }
 
-    /// What the objects of the run know of these source files.
+    /// Returns the known properties of these source files from the objects of the run.
     pub fn sources(&self, wanted: &BTreeSet<&str>) -> HostSources {
         let mut sources = HostSources::default();
         for (path, loaded) in self.objects.values() {
             if matches!(loaded, Loaded::Ready { fits: true, .. }) {
-                // Debug information that cannot be read has none.
+                // An object whose debug information cannot be read contributes nothing.
                 _ = host_sources::add(Path::new(path), MAX_OBJECT_BYTES, wanted, &mut sources);
             }
         }
         sources
     }
 
-    /// Returns the main source files of all objects, and for each whether clang made its code.
+    /// Returns the main source files of all objects, each with a flag for clang.
     pub fn makers(&self) -> BTreeMap<String, bool> {
         let mut makers = BTreeMap::new();
         for (path, loaded) in self.objects.values() {
             if matches!(loaded, Loaded::Ready { .. }) {
-                // Of debug information that cannot be read nothing is known.
+                // An object whose debug information cannot be read contributes nothing.
                 _ = host_sources::add_makers(Path::new(path), MAX_OBJECT_BYTES, &mut makers);
             }
         }
         makers
     }
 
-    /// What was in the way, for notes.
+    /// Returns the problems that occurred, for notes.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 
-    /// Returns a path in the user's terms: outermost known frame first, from `main`, a thread's start or a
-    /// static initialiser to the call into CUDA. `frames` are return addresses, innermost first.
+    /// Returns a call path for the user, outermost frame first: from `main`, a thread's start or a static initialiser
+    /// to the call into CUDA. `frames` are return addresses, innermost first.
     pub fn path(&mut self, frames: &[PathFrame]) -> Vec<HostFrame> {
         let mut path: Vec<HostFrame> = Vec::new();
         for frame in frames {
-            // A return address is after its call; the number of an interpreter's position is that of the call
-            // itself.
+            // A return address follows its call; a position of an interpreter is the call itself.
             let behind = u64::from(frame.object != INTERPRETED);
             path.extend_from_slice(self.frames(frame.object, frame.offset.saturating_sub(behind)));
         }
         if let Some(outside) = path.iter().position(|frame| OUTSIDE.contains(&base_name(&frame.function))) {
             path.truncate(outside);
         }
-        // What clang puts between the launch and the runtime is not a call of the user's.
+        // Stubs that clang inserts between the launch and the runtime are not calls of the user.
         let stub = |frame: &HostFrame| frame.function.contains("__device_stub__");
         let inner = path.iter().position(|frame| !stub(frame)).unwrap_or(path.len());
         path.drain(..inner);
@@ -156,7 +155,7 @@ impl Symbolizer {
         path
     }
 
-    /// Frames at an address, innermost inlined one first; one nameless frame where nothing is known.
+    /// Returns the frames at an address, innermost inlined frame first; a single nameless frame if nothing is known.
     fn frames(&mut self, object: u32, address: u64) -> &[HostFrame] {
         let objects = &self.objects;
         self.known.entry((object, address)).or_insert_with(|| match objects.get(&object) {
@@ -183,7 +182,7 @@ fn resolve(loader: &addr2line::Loader, address: u64) -> Vec<HostFrame> {
             });
         }
     }
-    // Without debug information there is at most a symbol.
+    // Without debug information, there is at most a symbol.
     let nameless = found.last().is_none_or(|frame| frame.function.is_empty());
     if nameless && let Some(symbol) = loader.find_symbol(address) {
         let function = visible::name(&demangle(symbol)).into_owned();
@@ -195,18 +194,18 @@ fn resolve(loader: &addr2line::Loader, address: u64) -> Vec<HostFrame> {
     found
 }
 
-/// A C++ name in readable form; other names stay.
+/// Demangles a C++ name; returns other names unchanged.
 pub fn demangle(name: &str) -> String {
     addr2line::demangle_auto(name.into(), None).into_owned()
 }
 
-/// A function's name without parameters and symbol version.
+/// Returns a function's name without parameters and symbol version.
 fn base_name(function: &str) -> &str {
     let end = function.find(['(', '@']).unwrap_or(function.len());
     &function[..end]
 }
 
-/// Returns whether the file still is the one of the run; `None` where one of them has no build id.
+/// Returns whether the file is still the one of the run; `None` if either has no build id.
 fn check_build_id(path: &Path, build_id: &[u8]) -> std::io::Result<Option<bool>> {
     let cache = ReadCache::new(named_files::open(path, MAX_OBJECT_BYTES)?);
     if build_id.is_empty() {

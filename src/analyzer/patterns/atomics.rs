@@ -1,11 +1,11 @@
-//! What atomic operations of one site meet on one address.
+//! Counts the lanes of one site's atomic operations that access the same address.
 
 use warpline_format::access::{Access, LANES};
 use warpline_format::event::AllocationId;
 
 use super::hottest::{Addresses, HotAddress};
 
-/// Collisions of a site's atomic operations.
+/// Address collisions of a site's atomic operations.
 #[derive(Clone, Debug, Default)]
 pub struct Collisions {
     /// Requests.
@@ -14,32 +14,32 @@ pub struct Collisions {
     pub lanes: u64,
     /// Distinct addresses per request, summed.
     pub distinct: u64,
-    /// Lanes on the address that most lanes of the request meet, summed.
+    /// Lanes on the request's most frequent address, summed over requests.
     pub deepest: u64,
-    /// The places that most lanes met, over launches; most first. See [`Self::settle`].
+    /// The locations that most lanes accessed, over launches, in descending order. See [`Self::settle`].
     pub hot: Vec<HotPlace>,
     addresses: Addresses,
 }
 
-/// A place that many operations meet.
+/// A location that many operations access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HotPlace {
     /// Allocation.
     pub allocation: AllocationId,
-    /// Bytes from the allocation's begin.
+    /// Byte offset from the start of the allocation.
     pub offset: u64,
-    /// Lanes that met there, at most.
+    /// Upper bound of the lanes that accessed it in the same request.
     pub lanes: u64,
-    /// Requests that did, at most.
+    /// Upper bound of the requests that accessed it.
     pub requests: u64,
 }
 
-/// Places that are kept over launches, and of each launch.
+/// Maximum number of locations that are kept over launches, and of each launch.
 const MOST_PLACES: usize = 16;
 const MOST_OF_LAUNCH: usize = 4;
 
 impl Collisions {
-    /// Adds a request; `places` are wanted of global memory only.
+    /// Adds a request. `places` are tracked for global memory only.
     pub(super) fn request(&mut self, access: &Access<'_>, meetings: &mut Meetings, places: bool) {
         self.requests += 1;
         self.lanes += u64::from(access.mask.count_ones());
@@ -54,12 +54,13 @@ impl Collisions {
         self.deepest += deepest;
     }
 
-    /// Where its operations meet; nothing once they are [settled](Self::settle).
+    /// Returns the addresses of the operations; empty after [`Self::settle`].
     pub(super) fn addresses(&self) -> &Addresses {
         &self.addresses
     }
 
-    /// Turns addresses into places, while the launch's memory is as it was: addresses have another meaning later.
+    /// Converts addresses to locations within allocations. This must be done while the launch's allocations are
+    /// current, because addresses are reused later.
     pub fn settle(&mut self, place: impl Fn(u64) -> Option<(AllocationId, u64)>) {
         for HotAddress { address, lanes, requests } in self.addresses.hottest(MOST_OF_LAUNCH) {
             let Some((allocation, offset)) = place(address) else { continue };
@@ -91,20 +92,20 @@ impl Collisions {
     }
 }
 
-/// Places of the table that lanes are counted in: twice as many as lanes, so that searches are short.
+/// Number of table slots: twice the number of lanes, so that searches are short.
 const TABLE: usize = 2 * LANES;
 
-/// Counts the lanes of a request by address, again and again in the same memory.
+/// Counts the lanes of a request by address, and reuses its memory.
 #[derive(Debug, Default)]
 pub(super) struct Meetings {
-    /// Indexed by hash: the request that used the place last, and the address's place in `found`.
+    /// Indexed by hash: the last request that used the slot, and the address's index in `found`.
     table: Vec<(u64, u32)>,
     request: u64,
     found: Vec<(u64, u64)>,
 }
 
 impl Meetings {
-    /// Addresses of a request, in lane order, each with how many lanes have it.
+    /// Returns the distinct addresses of a request in lane order, each with its number of lanes.
     fn lanes_by_address(&mut self, access: &Access<'_>) -> &[(u64, u64)] {
         self.found.clear();
         if let warpline_format::access::Addresses::Uniform(address) = access.addresses {
@@ -164,7 +165,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against counting one by one; and the same whoever counted which part.
+        /// Compares collisions with counts in a map, for any division of the requests among workers.
         #[test]
         fn meetings_are_those_of_a_map(
             requests in prop::collection::vec(prop::collection::vec(0u64..40, 32), 1..40), spread in 1u64..400, cut in 0usize..40,

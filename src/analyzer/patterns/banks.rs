@@ -1,26 +1,27 @@
-//! The worst bank conflict of a site, as an example that can be shown and tried again with other padding.
+//! Keeps the worst bank conflict of a site as an example, which can be shown and evaluated again with other padding.
 
 use warpline_format::access::Access;
 
 use warpline_simulator::geometry::{LINE_BYTES, Width};
 use warpline_simulator::metrics::Wavefronts;
 
-/// A request to shared memory that takes more passes than its words need.
+/// A request to shared memory with a bank conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BankExample {
-    /// Passes that it takes.
+    /// Number of passes.
     pub passes: u32,
-    /// Passes that it would take, if its words lay in different banks.
+    /// Number of passes if all words were in different banks.
     pub ideal: u32,
     /// Bytes per lane.
     pub bytes: u32,
-    /// Active lanes and their addresses, in bytes from the line that the lowest lies in: a shift by lines changes no bank.
+    /// Active lanes and their addresses, in bytes from the start of the line with the lowest address. A shift by whole
+    /// lines does not change banks.
     pub lanes: Vec<(u32, u64)>,
 }
 
 impl BankExample {
-    /// Takes the request's place if it is worse; of equals the one with the smallest addresses, so that the order in which
-    /// they come does not matter.
+    /// Replaces the example by a request with a worse conflict. Among equal requests, the one with the smallest
+    /// addresses is kept, so the result does not depend on the order.
     pub(super) fn request(&mut self, access: &Access<'_>, width: Width, passes: Wavefronts) {
         let excess = |passes: u32, ideal: u32| passes.saturating_sub(ideal);
         if passes.passes <= passes.ideal || excess(passes.passes, passes.ideal) < excess(self.passes, self.ideal) {

@@ -1,33 +1,34 @@
-//! The addresses that most operations meet, in bounded memory.
+//! Finds the addresses that most operations access, in bounded memory.
 //!
-//! Few addresses are counted one by one. Of more, a sketch keeps sums: by hash of the address a majority for each
-//! bucket, which shows *which* address stands out, and a count-min table (Cormode and Muthukrishnan, "An Improved Data
-//! Stream Summary", 2005), which bounds *how much* it has. Sums do not depend on the order of what is added, nor on how
-//! requests are shared among workers, as the counters of Misra and Gries would.
+//! A small number of addresses is counted exactly. For a larger number, a sketch keeps sums. A majority value per hash
+//! bucket shows *which* address is frequent. A count-min table (Cormode and Muthukrishnan, "An Improved Data Stream
+//! Summary", 2005) gives an upper bound of *how* frequent it is. In contrast to the counters of Misra and Gries, sums
+//! depend neither on the order of operations nor on their division among workers.
 
 use rustc_hash::FxHashMap;
 
 use super::majority::Majority;
 
-/// Distinct addresses that are kept exactly; of more, only those that meet far more than their share matter.
+/// Maximum number of addresses that are counted exactly. With more addresses, only those that are far above average
+/// matter.
 const MOST_EXACT: usize = 4096;
-/// Buckets that addresses are hashed to where there are more: an address with more than a 64th of all lanes has,
-/// mostly, more than half of its bucket's.
+/// Number of hash buckets. An address with more than a 64th of all lanes usually has more than half of the lanes of its
+/// bucket.
 const BUCKETS: usize = 64;
-/// Bits of an address that are kept.
+/// Number of address bits that are kept.
 const ADDRESS_BITS: usize = 48;
-/// Rows and counters of a row of the count-min table: a count is too high by more than 0.3 % of all lanes in one of 55
-/// cases.
+/// Number of rows, and of counters per row, of the count-min table. A count is more than 0.3 % of all lanes too high in
+/// one of 55 cases.
 const ROWS: usize = 4;
 const COUNTERS: usize = 1024;
 
-/// What meets where.
+/// Number of operations by address.
 #[derive(Clone, Debug)]
 pub(super) enum Addresses {
-    /// Lanes and requests of each address.
+    /// Exact lanes and requests of each address.
     Exact(FxHashMap<u64, (u64, u64)>),
-    /// By hash of the address. What is exact becomes this when there are too many, whoever has counted them: so the
-    /// result does not depend on how requests were shared among workers.
+    /// Sums by hash. Exact counts are converted when there are too many addresses in total, so the result does not
+    /// depend on the division of requests among workers.
     Hashed(Box<Sketch>),
 }
 
@@ -37,7 +38,7 @@ impl Default for Addresses {
     }
 }
 
-/// An address that many operations meet.
+/// An address that many operations access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HotAddress {
     pub(super) address: u64,
@@ -84,8 +85,8 @@ impl Addresses {
         }
     }
 
-    /// Returns the addresses that most lanes met, most first. Hashed ones have more than half of the lanes of those hashed with
-    /// them.
+    /// Returns the addresses with the most lanes, in descending order. In a sketch, these are addresses with more than
+    /// half of the lanes of their bucket.
     pub(super) fn hottest(&self, most: usize) -> Vec<HotAddress> {
         let mut hot: Vec<HotAddress> = match self {
             Addresses::Exact(exact) => {
@@ -101,11 +102,11 @@ impl Addresses {
     }
 }
 
-/// Sums over more addresses than are counted one by one.
+/// Sums for too many addresses to be counted exactly.
 #[derive(Clone, Debug)]
 pub(super) struct Sketch {
     buckets: [Bucket; BUCKETS],
-    /// Lanes, by row and hash.
+    /// Number of lanes, by row and hash.
     counters: [[u64; COUNTERS]; ROWS],
 }
 
@@ -135,7 +136,7 @@ impl Sketch {
         }
     }
 
-    /// Returns the address of each bucket that has more than half of its lanes.
+    /// Returns the address of each bucket that has more than half of the bucket's lanes.
     fn hot(&self) -> Vec<HotAddress> {
         let of_bucket = |bucket: &Bucket| {
             let (address, weight) = bucket.address.found();
@@ -149,9 +150,9 @@ impl Sketch {
 
 #[derive(Clone, Debug, Default)]
 struct Bucket {
-    /// Lanes.
+    /// Number of lanes.
     lanes: u64,
-    /// Requests that touch the majority's address, at most: each counts once an address.
+    /// Upper bound of the requests that access the majority address. Each request counts once per address.
     requests: u64,
     address: Majority<ADDRESS_BITS>,
 }
@@ -165,12 +166,12 @@ impl Bucket {
 }
 
 fn bucket(address: u64) -> usize {
-    // Fibonacci hashing: neighbouring addresses spread over the buckets.
+    // Fibonacci hashing spreads neighbouring addresses over the buckets.
     ((address >> 2).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
 }
 
-/// Where a row of the table counts an address: another odd factor for each row, whose high bits are mixed with the
-/// rest.
+/// Returns the counter of an address in a row of the table. Each row uses another odd factor and mixes its high bits
+/// with the others.
 fn counter(address: u64, row: usize) -> usize {
     const FACTORS: [u64; ROWS] =
         [0xd6e8_feb8_6659_fd93, 0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53, 0xbf58_476d_1ce4_e5b9];
@@ -188,15 +189,16 @@ mod tests {
 
     #[test]
     fn even_spread_over_many_addresses_has_no_hottest() {
-        // A histogram of 64 Ki bins that all get as much: no address may pass for one that stands out.
+        // All 64 Ki bins of a histogram are equally frequent, so no address may be reported as frequent.
         let mut addresses = Addresses::default();
         (0..1u64 << 18).for_each(|index| addresses.add(0x7f00_0000_0000 + index % 65_536 * 4, 4, 1));
         assert_eq!(addresses.hottest(3), []);
     }
 
     proptest! {
-        /// Against an exact count: an address with a fifteenth of all lanes is found among many, never with less than
-        /// it has, and with at most a hundredth of all lanes more; the same whoever counted which part.
+        /// Compares the sketch with an exact count. An address with a fifteenth of all lanes is found among many
+        /// addresses. Its count is never too low, and is too high by at most a hundredth of all lanes. The result does
+        /// not depend on the division of requests.
         #[test]
         fn heavy_hitters_are_those_of_an_exact_count(
             hot in prop::collection::vec(0u64..20_000, 1..4), others in 4097u64..20_000, share in 1u64..8, spread in 1u64..100,
@@ -218,7 +220,7 @@ mod tests {
             let total: u64 = slow.values().sum();
             for (&address, &lanes) in slow.iter().filter(|&(_, &lanes)| lanes >= total / 15) {
                 let hot = found.iter().find(|hot| hot.address == address);
-                // Two that share a bucket may hide each other.
+                // Two frequent addresses in one bucket may hide each other.
                 let alone = slow.iter().all(|(&other, &lanes)| other == address || lanes < total / 15 || bucket(other) != bucket(address));
                 prop_assert!(hot.is_some() || !alone, "{address:#x} has {lanes} of {total}: {found:?}");
                 if let Some(hot) = hot {

@@ -1,13 +1,13 @@
-//! The value that most of a sequence have, from sums that can be added in any order.
+//! Finds the majority value of a sequence from sums that can be added in any order.
 
-/// Counts, for each bit, how often it is set, weighted. Where one value has more than half of the weight, each of its bits
-/// agrees with the majority of that bit, so that the value is read off; where none has, what is read off may be no value of
-/// the sequence, and the weight that comes with it is at most what it could have.
+/// Counts for each bit how often it is set, weighted. If one value has more than half of the weight, each of its bits
+/// is the majority of that bit, so the value can be read from the counts. If no value has a majority, the result may
+/// not occur in the sequence; the returned weight is an upper bound.
 #[derive(Clone, Debug)]
 pub struct Majority<const BITS: usize> {
     total: u64,
     set: [u64; BITS],
-    /// The value that came last, and its weight that is not counted yet: mostly one value comes many times.
+    /// The last value, and its weight that is not counted yet. Consecutive values are usually equal.
     last: u64,
     pending: u64,
 }
@@ -19,7 +19,7 @@ impl<const BITS: usize> Default for Majority<BITS> {
 }
 
 impl<const BITS: usize> Majority<BITS> {
-    /// Adds a value, of which the lowest `BITS` bits count.
+    /// Adds a value; only the lowest `BITS` bits are used.
     #[inline]
     pub fn add(&mut self, value: u64, weight: u64) {
         if value == self.last {
@@ -30,7 +30,7 @@ impl<const BITS: usize> Majority<BITS> {
         (self.last, self.pending) = (value, weight);
     }
 
-    /// Counts what waits.
+    /// Counts the pending value.
     fn settle(&mut self) {
         let (value, weight) = (self.last, std::mem::take(&mut self.pending));
         self.total = self.total.saturating_add(weight);
@@ -39,7 +39,7 @@ impl<const BITS: usize> Majority<BITS> {
         }
     }
 
-    /// Returns the same with nothing waiting.
+    /// Returns a copy without a pending value.
     fn settled(&self) -> Self {
         let mut settled = self.clone();
         settled.settle();
@@ -56,12 +56,12 @@ impl<const BITS: usize> Majority<BITS> {
         }
     }
 
-    /// Returns the value of the majority, if there is one, and the weight of the values that are it, at most.
+    /// Returns the majority value, if there is one, and an upper bound of its weight.
     pub fn found(&self) -> (u64, u64) {
         self.found_low(BITS)
     }
 
-    /// Like [`Self::found`], of the lowest `bits` bits alone: the values' remainders by a power of two.
+    /// Like [`Self::found`], for only the lowest `bits` bits: the remainder by a power of two.
     pub fn found_low(&self, bits: usize) -> (u64, u64) {
         let Majority { total, set, .. } = self.settled();
         let set = &set[..bits.min(BITS)];
@@ -69,7 +69,7 @@ impl<const BITS: usize> Majority<BITS> {
         (value, set.iter().map(|&set| set.max(total - set)).min().unwrap_or(total))
     }
 
-    /// Like [`Self::found`], the value as a signed number of `BITS` bits.
+    /// Like [`Self::found`], with the value as a signed number of `BITS` bits.
     pub fn found_signed(&self) -> (i64, u64) {
         let (value, weight) = self.found();
         let unused = 64 - BITS as u32;
@@ -84,7 +84,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What more than half of the values are is found, whatever the others are and in whichever order they come.
+        /// Checks that a value with more than half of the weight is found, regardless of the other values and their
+        /// order.
         #[test]
         fn a_majority_is_found(value in any::<u16>(), others in prop::collection::vec(any::<u16>(), 0..20), cut in 0usize..40) {
             let mut all: Vec<u16> = others.clone();

@@ -1,8 +1,8 @@
-//! How requests use memory, as an explanation of their cost: the strides between lanes, what lanes of
-//! an atomic operation meet on one address, an example of a bank conflict, and which sectors are touched at all.
+//! Describes the access patterns that explain the cost of requests: strides between lanes, address collisions of atomic
+//! operations, an example of a bank conflict, and the touched sectors.
 //!
-//! [`Patterns`] follows requests; all it keeps are sums, greatest values and sets, so that any number of workers gives
-//! the same.
+//! [`Patterns`] processes requests. It stores only sums, maxima and sets, so the result does not depend on the number
+//! of workers.
 
 mod atomics;
 mod banks;

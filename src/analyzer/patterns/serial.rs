@@ -1,16 +1,16 @@
-//! Atomic operations of a launch that are done one after the other.
+//! Counts the atomic operations of a launch that run one after the other.
 
 use warpline_format::access::Space;
 
 use super::SitePattern;
 use super::hottest::Addresses;
 
-/// Atomic operations of a launch, or of several, that cannot overlap with other work of it.
+/// Atomic operations of one or more launches that must run one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SerialAtomics {
-    /// On the address of global memory that most operations of the launch meet, whichever sites make them; at most.
+    /// Upper bound of the operations on the most frequent address of global memory in the launch, over all sites.
     pub hottest: u64,
-    /// On shared memory: on the address that most lanes of a request meet, over all requests.
+    /// Operations on shared memory: the lanes on each request's most frequent address, summed over requests.
     pub shared: u64,
 }
 
@@ -28,7 +28,7 @@ impl SerialAtomics {
         SerialAtomics { hottest: addresses.hottest(1).first().map_or(0, |hot| hot.lanes), shared }
     }
 
-    /// Adds another launch's, which run one after the other.
+    /// Adds another launch. Launches run one after the other.
     pub fn add(&mut self, other: &SerialAtomics) {
         self.hottest = self.hottest.saturating_add(other.hottest);
         self.shared = self.shared.saturating_add(other.shared);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a count of each address over all sites, and of each request's lanes.
+        /// Compares the result with exact counts per address over all sites, and per request.
         #[test]
         fn serial_operations_are_those_of_an_exact_count(
             requests in prop::collection::vec((0u32..3, any::<bool>(), prop::collection::vec(0u64..12, 32)), 0..60),

@@ -1,45 +1,46 @@
-//! How the addresses of a request's lanes lie to each other.
+//! Classifies the addresses of a request's lanes.
 
 use warpline_format::access::{Access, Addresses, LANES};
 
 use super::majority::Majority;
 use warpline_simulator::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
 
-/// The shape of one request of two or more lanes.
+/// The shape of a request with two or more lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// All lanes at one address.
+    /// All lanes access one address.
     Uniform,
-    /// Neighbouring lanes are this many bytes apart, all of them.
+    /// The distance of all neighbouring lanes is this many bytes.
     Stride(i64),
-    /// Runs of so many lanes, each run without gaps; bytes from the first run to the second.
+    /// Contiguous runs of `lanes` lanes; `pitch` is the distance in bytes from the first run to the second.
     Rows { lanes: u32, pitch: i64 },
-    /// None of these; bytes between the lowest and the highest address.
+    /// No other shape; contains the bytes between the lowest and the highest address.
     Irregular(u64),
 }
 
-/// The shapes of a site's requests to global memory, those with two or more active lanes.
+/// The shapes of a site's requests to global memory with two or more active lanes.
 #[derive(Clone, Debug, Default)]
 pub struct Strides {
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// All lanes at one address.
+    /// Requests in which all lanes access one address.
     pub uniform: u64,
-    /// Adjacent lanes access adjacent elements.
+    /// Requests in which adjacent lanes access adjacent elements.
     pub contiguous: u64,
-    /// Of these, requests whose lane 0 is not at the start of a sector, or would not be.
+    /// Contiguous requests in which lane 0 is not at the start of a sector. If lane 0 is inactive, its address is
+    /// extrapolated.
     pub misaligned: u64,
-    /// A constant stride that leaves gaps, or goes backwards.
+    /// Requests with a constant stride that leaves gaps or is negative.
     pub strided: u64,
-    /// Runs without gaps within the warp.
+    /// Requests that consist of several contiguous runs.
     pub rows: u64,
-    /// Anything else.
+    /// Requests of any other shape.
     pub irregular: u64,
-    /// Bytes between the lowest and the highest address of the irregular ones, summed.
+    /// Bytes between the lowest and the highest address of irregular requests, summed.
     pub span: u64,
     /// Strides in bytes.
     stride: Majority<32>,
-    /// Bytes from a line's begin to the misaligned ones.
+    /// Offset in bytes of misaligned requests from the start of a line.
     offset: Majority<7>,
     run: Majority<6>,
     pitch: Majority<40>,
@@ -55,8 +56,8 @@ impl Strides {
             Shape::Uniform => self.uniform += 1,
             Shape::Stride(stride) if stride == i64::from(width.bytes) => {
                 self.contiguous += 1;
-                // Where lane 0 is or would be: lanes at the front that a guard leaves out do not put data off its
-                // sectors.
+                // The address of lane 0 is extrapolated if a guard disables the first lanes, because that does not
+                // misalign the data.
                 let begin = low.wrapping_sub(u64::from(access.mask.trailing_zeros()) * u64::from(width.bytes));
                 if begin % SECTOR_BYTES != 0 {
                     self.misaligned += 1;
@@ -98,38 +99,39 @@ impl Strides {
         self.pitch.merge(&other.pitch);
     }
 
-    /// Returns the stride of most of the strided requests, in bytes.
+    /// Returns the most frequent stride of the strided requests, in bytes.
     pub fn stride(&self) -> Option<i64> {
         let (stride, weight) = self.stride.found_signed();
         most(weight, self.strided).then_some(stride)
     }
 
-    /// Where most of the misaligned requests begin, in bytes from the start of their line.
+    /// Returns the most frequent offset of the misaligned requests from the start of their line, in bytes.
     pub fn offset(&self) -> Option<u64> {
         let (offset, weight) = self.offset.found();
         most(weight, self.misaligned).then_some(offset)
     }
 
-    /// Where most of them begin, in bytes from the start of their sector.
+    /// Returns the most frequent offset of the misaligned requests from the start of their sector, in bytes.
     pub fn sector_offset(&self) -> Option<u64> {
         let (offset, weight) = self.offset.found_low(SECTOR_BYTES.trailing_zeros() as usize);
         most(weight, self.misaligned).then_some(offset)
     }
 
-    /// Lanes of a run and bytes from the first run to the second, of most of the requests in rows.
+    /// Returns the most frequent number of lanes per run and distance in bytes from the first run to the second, of the
+    /// requests in rows.
     pub fn row(&self) -> Option<(u64, i64)> {
         let (lanes, weight) = self.run.found();
         most(weight, self.rows).then(|| (lanes, self.pitch.found_signed().0))
     }
 }
 
-/// Returns whether a value has so much of the weight that it stands for all. The weight is at most the value's, so that
-/// values which are spread evenly seem to have half of it.
+/// Returns whether a value has enough of the weight to represent all requests. The weight is an upper bound, so evenly
+/// spread values can appear to have half of it.
 fn most(weight: u64, total: u64) -> bool {
     total != 0 && weight >= total - total / 4
 }
 
-/// Shape and lowest address; `None` for a request of a single lane.
+/// Returns the shape and the lowest address; `None` for a request of a single lane.
 #[inline]
 fn shape(access: &Access<'_>, width: Width) -> Option<(Shape, u64)> {
     let lanes = access.mask.count_ones();
@@ -150,7 +152,8 @@ fn shape(access: &Access<'_>, width: Width) -> Option<(Shape, u64)> {
                 let low = if stride < 0 { base.wrapping_add(last.wrapping_mul(stride as u64)) } else { low };
                 return Some((if stride == 0 { Shape::Uniform } else { Shape::Stride(stride) }, low));
             }
-            // Two rows of a block, the commonest shape that is not one: what the lanes one by one would give.
+            // Two rows of a block are the most frequent shape besides a single run. The result is the same as for
+            // single lanes.
             if access.mask == u32::MAX && bases[0].max(bases[1]) < 1 << 60 && stride >= 0 {
                 let low = bases[0].min(bases[1]);
                 if stride == 0 || stride == i64::from(width.bytes) {
@@ -164,7 +167,7 @@ fn shape(access: &Access<'_>, width: Width) -> Option<(Shape, u64)> {
     }
 }
 
-/// Computes shape and lowest address from the address of each lane.
+/// Computes the shape and the lowest address from the address of each lane.
 fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     let mut addresses = [0u64; LANES];
     let mut at = [0u32; LANES];
@@ -185,13 +188,13 @@ fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     if step(1) % lanes(1) == 0 && (1..count).all(|index| step(index) == first.wrapping_mul(lanes(index))) {
         return (Shape::Stride(first), low);
     }
-    // Warps of several rows of the block: most lanes keep one stride, with a jump from row to row.
+    // In warps that cover several rows of the block, most lanes keep one stride, with a jump between rows.
     let unit = i64::from(width.bytes);
     let kept = (1..count).filter(|&index| step(index) == first.wrapping_mul(lanes(index))).count();
     if first != 0 && first != unit && 8 * kept >= 7 * (count - 1) {
         return (Shape::Stride(first), low);
     }
-    // Runs: each lane where the one before it ends, or at the same place.
+    // A run continues if a lane starts where the previous lane ends, or at the same address.
     let joined = |index: usize| step(index) == 0 || step(index) == unit * lanes(index);
     let breaks = || (1..count).filter(|&index| !joined(index));
     let runs = 1 + breaks().count();
@@ -207,8 +210,8 @@ fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     (Shape::Irregular(high - low), low)
 }
 
-/// Returns whether runs begin as many lanes and as many bytes apart, as rows of a block of which all lanes take one
-/// element do; also where there are too few to decide. They come by their first lane and its address.
+/// Returns whether runs start at constant distances in lanes and in bytes, as for rows of a block in which all lanes
+/// access one element; also if there are too few runs to decide. Runs are given by their first lane and its address.
 fn are_even(mut begins: impl Iterator<Item = (u32, u64)>) -> bool {
     let Some(mut last) = begins.next() else { return true };
     let mut apart = begins.map(|begin| {
@@ -263,10 +266,10 @@ mod tests {
                 Width::solid(4),
             );
         };
-        // A guard leaves out the first lanes of aligned data.
+        // A guard disables the first lanes of aligned data.
         request(!1, 4096);
         request(!7, 4224);
-        // Blocks that begin in the middle of a sector, each elsewhere in its line, whichever lanes are active.
+        // These blocks start in the middle of a sector, each at another offset in its line, with various active lanes.
         for (mask, first) in [(!0, 4112), (!1, 4112 + 32), (!3, 4112 + 64), (0x00ff_fff0, 4112 + 96)] {
             request(mask, first);
         }

@@ -1,4 +1,4 @@
-//! Follows requests and keeps their patterns by site.
+//! Collects the access patterns of requests by site.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::atomics::Meetings;
 use super::{BankExample, Collisions, Strides, Touched};
 use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 
-/// How a site's requests use memory.
+/// The access patterns of a site's requests.
 #[derive(Clone, Debug, Default)]
 pub struct SitePattern {
-    /// Strides between lanes; global memory.
+    /// Strides between lanes, for global memory.
     pub strides: Strides,
-    /// Of atomic operations.
+    /// Address collisions of atomic operations.
     pub collisions: Collisions,
-    /// The worst bank conflict; shared memory.
+    /// The worst bank conflict, for shared memory.
     pub banks: BankExample,
 }
 
@@ -34,16 +34,16 @@ impl SitePattern {
 /// Patterns of a launch.
 #[derive(Debug, Default)]
 pub struct PatternSums {
-    /// Keyed by site and space.
+    /// Patterns by site and space.
     pub sites: BTreeMap<(u32, Space), SitePattern>,
-    /// Sectors of global memory that were touched.
+    /// Touched sectors of global memory.
     pub touched: Touched,
 }
 
 /// Patterns of a launch that is running.
 #[derive(Default)]
 struct Running {
-    /// Patterns, and the place of each site's in global memory and in shared; sites are of one module.
+    /// Patterns, and the index of each site's pattern for global and for shared memory. All sites belong to one module.
     patterns: Vec<SitePattern>,
     places: [Vec<Option<u32>>; 2],
     touched: Touched,
@@ -64,7 +64,7 @@ impl Running {
     }
 }
 
-/// Follows the requests of one worker's share of the SMs.
+/// Collects the patterns of one worker's SMs.
 #[derive(Default)]
 pub struct Patterns {
     launches: FxHashMap<LaunchId, Running>,

@@ -1,4 +1,4 @@
-//! Which sectors of memory are touched.
+//! Records which sectors of memory are touched.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,36 @@ use warpline_format::access::{Access, Addresses};
 
 use warpline_simulator::geometry::{SECTOR_BYTES, Width};
 
-/// Bytes of memory that one page of bits stands for.
+/// Bytes of memory that one page of bits represents.
 const PAGE_BYTES: u64 = 1 << 20;
 const WORDS: usize = (PAGE_BYTES / SECTOR_BYTES / 64) as usize;
 const SECTORS_OF_PAGE: u64 = PAGE_BYTES / SECTOR_BYTES;
-/// Pages whose places are remembered.
+/// Number of cached page positions.
 const RECENT: usize = 16;
 
-/// Parts that a map of an allocation has at most.
+/// Maximum number of parts in a map of an allocation.
 const MOST_PARTS: u64 = 64;
 
-/// Sectors of a row, at least, of which a part is touched.
+/// Minimum number of sectors in a row that is partly touched.
 const LEAST_PITCH: u64 = 16;
-/// Rows that are touched in part, at least.
+/// Minimum number of partly touched rows.
 const LEAST_ROWS: u64 = 16;
 /// Number of distinguished lengths of runs.
 const MOST_LENGTHS: usize = 1 << 12;
 
-/// How much is touched of each part of an allocation.
+/// Touched bytes of each part of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedMap {
-    /// Bytes of a part, whole sectors; the last one may be shorter.
+    /// Bytes of a part, in whole sectors. The last part may be shorter.
     pub part_bytes: u64,
-    /// Bytes of the touched sectors of each, from the first address on.
+    /// Bytes of the touched sectors in each part, in address order.
     pub touched: Vec<u64>,
-    /// Rows of which a part is touched, where that is what it looks like.
+    /// Partly touched rows, if the touched sectors have this pattern.
     pub rows: Option<TouchedRows>,
 }
 
 impl TouchedMap {
-    /// Of `bytes` at `address`.
+    /// Creates the map of `bytes` bytes at `address`.
     pub fn new(touched: &Touched, address: u64, bytes: u64) -> TouchedMap {
         let part_bytes = bytes.div_ceil(SECTOR_BYTES).div_ceil(MOST_PARTS).max(1).saturating_mul(SECTOR_BYTES);
         let starts = (0..bytes.div_ceil(part_bytes)).map(|part| part * part_bytes);
@@ -45,17 +45,17 @@ impl TouchedMap {
     }
 }
 
-/// Rows at one distance of each of which a part is touched without a gap.
+/// Equidistant rows, each with one contiguous touched part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TouchedRows {
-    /// Bytes from a row to the next one, at the precision of sectors.
+    /// Bytes from one row to the next, at the precision of sectors.
     pub pitch_bytes: u64,
-    /// The parts of all rows are as long.
+    /// Whether the touched parts of all rows have the same length.
     pub equal: bool,
 }
 
 impl TouchedRows {
-    /// Those of `bytes` at `address`; `None` where what is touched begins elsewhere.
+    /// Detects rows in `bytes` bytes at `address`; `None` if the touched sectors have another pattern.
     fn new(touched: &Touched, address: u64, bytes: u64) -> Option<TouchedRows> {
         let (mut apart, mut long) = (BTreeMap::<u64, u64>::new(), BTreeMap::<u64, u64>::new());
         let (mut begin, mut end) = (None, 0);
@@ -71,8 +71,8 @@ impl TouchedRows {
         });
         let runs: u64 = apart.values().sum();
         let (&pitch, _) = apart.iter().max_by_key(|&(apart, count)| (*count, std::cmp::Reverse(*apart)))?;
-        // Rows that are not whole sectors begin in one or the next of them; where all of a row is touched, none begins
-        // after it.
+        // If a row is not a whole number of sectors, it may start in either of two sectors. If a whole row is touched,
+        // no new run starts after it.
         let is_row = |apart: u64| (apart + 1) % pitch <= 2;
         let count = |is_meant: &dyn Fn(u64) -> bool| -> u64 {
             apart.iter().filter(|(apart, _)| is_meant(**apart)).map(|(_, count)| count).sum()
@@ -94,7 +94,7 @@ type Page = Box<[u64; WORDS]>;
 pub struct Touched {
     places: FxHashMap<u64, u32>,
     pages: Vec<Page>,
-    /// Number of a page, one up so that 0 is none, and its place; by the lowest bits of the number.
+    /// Number of a page plus 1 (0 means none) and its position, indexed by the lowest bits of the number.
     recent: [(u64, u32); RECENT],
 }
 
@@ -113,7 +113,7 @@ impl Touched {
         &mut self.pages[self.recent[slot].1 as usize]
     }
 
-    /// Adds the sectors from `first` to `last`.
+    /// Adds the sectors `first..=last`.
     #[inline]
     fn sectors(&mut self, first: u64, last: u64) {
         let word = first / 64;
@@ -127,7 +127,7 @@ impl Touched {
         }
     }
 
-    /// Adds what a request touches. Lanes whose bytes lie without gaps are one piece.
+    /// Adds the sectors that a request touches. Contiguous lanes are added together.
     #[inline]
     pub(super) fn request(&mut self, access: &Access<'_>, width: Width) {
         let last_byte = u64::from(width.bytes.max(1) - 1);
@@ -164,7 +164,8 @@ impl Touched {
         }
     }
 
-    /// Bytes of the touched sectors among `bytes` at `address`; of sectors that reach out of it, what lies in it.
+    /// Returns the bytes of the touched sectors among `bytes` bytes at `address`. For sectors that exceed the range,
+    /// only the part inside counts.
     pub fn bytes_in(&self, address: u64, bytes: u64) -> u64 {
         let Some(end) = address.checked_add(bytes).filter(|_| bytes != 0) else { return 0 };
         let mut sectors = 0;
@@ -176,7 +177,7 @@ impl Touched {
         sectors * SECTOR_BYTES - before - behind
     }
 
-    /// Calls `f` with begin and end of each run of touched sectors among `bytes` at `address`, in order.
+    /// Calls `f` with the start and the end of each run of touched sectors among `bytes` bytes at `address`, in order.
     fn each_run(&self, address: u64, bytes: u64, mut f: impl FnMut(u64, u64)) {
         let mut open: Option<(u64, u64)> = None;
         self.each_word(address, bytes, |page, word, mask, number| {
@@ -207,7 +208,7 @@ impl Touched {
         page.is_some_and(|page| page[(sector / 64) as usize % WORDS] >> (sector % 64) & 1 != 0)
     }
 
-    /// Clears the record of touched sectors of `bytes` at `address`: another allocation begins there.
+    /// Clears the touched sectors of `bytes` bytes at `address`, because another allocation starts there.
     pub fn clear(&mut self, address: u64, bytes: u64) {
         let mut words = Vec::new();
         self.each_word(address, bytes, |page, word, mask, _| words.push((page, word, mask)));
@@ -216,13 +217,13 @@ impl Touched {
         }
     }
 
-    /// Calls `f` with page, word, bits and the page's number of each word that has bits of the range and may have any
-    /// set.
+    /// Calls `f` with the page, the word, the mask of the range's bits, and the page's number, for each word that may
+    /// have set bits.
     fn each_word(&self, address: u64, bytes: u64, mut f: impl FnMut(usize, usize, u64, u64)) {
         let Some(end) = address.checked_add(bytes).filter(|_| bytes != 0) else { return };
         let (first, last) = (address / SECTOR_BYTES, (end - 1) / SECTOR_BYTES);
         let pages = first / SECTORS_OF_PAGE..=last / SECTORS_OF_PAGE;
-        // Allocations may be far larger than what is touched of them.
+        // Allocations may be much larger than their touched part.
         let mut numbers: Vec<(u64, u32)> = if pages.end() - pages.start() > self.places.len() as u64 {
             self.places
                 .iter()
@@ -245,8 +246,8 @@ impl Touched {
     }
 }
 
-/// First and last address of a request's lanes, of each half of the warp, where they leave no sector between them out;
-/// `None` where that is not plain.
+/// Returns the first and the last address of the request's lanes in each half of the warp, if they touch every sector
+/// in between; `None` if this is not easy to determine.
 #[inline]
 fn gapless(access: &Access<'_>) -> Option<[Option<(u64, u64)>; 2]> {
     let (bases, stride) = match access.addresses {
@@ -281,7 +282,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows of the given sectors of which the first ones are touched.
+    /// Returns the rows for sectors of which the first ones of each row are touched.
     fn rows(lengths: &[u64], pitch: u64) -> Option<TouchedRows> {
         let mut touched = Touched::default();
         for (row, length) in lengths.iter().enumerate().filter(|(_, length)| **length > 0) {
@@ -296,17 +297,17 @@ mod tests {
         let some = |equal| Some(TouchedRows { pitch_bytes: 128 * SECTOR_BYTES, equal });
         assert_eq!(rows(&lengths(|_| 32), 128), some(true));
         assert_eq!(rows(&lengths(|row| 8 + row * 37 % 60), 128), some(false));
-        // All of some rows, so that these and the next ones are one run.
+        // Some rows are completely touched, so they form one run with the next row.
         assert_eq!(rows(&lengths(|row| if row % 7 == 0 { 128 } else { 8 + row % 5 }), 128), some(false));
-        // One row of a few, as of a table in which data chooses, is not part of each row.
+        // Some complete rows, as in a table that is indexed by data, are not partly touched rows.
         assert_eq!(rows(&lengths(|row| if row * row * 7919 % 97 < 12 { 128 } else { 0 }), 128), None);
-        // Elements of a sample.
+        // Single elements of a sample are not rows.
         assert_eq!(rows(&lengths(|_| 1), 4), None);
         assert_eq!(rows(&lengths(|_| 0), 128), None);
     }
 
     proptest! {
-        /// Against a set of sectors, one by one.
+        /// Compares the result with a set of single sectors.
         #[test]
         fn sectors_are_those_of_a_set(
             requests in prop::collection::vec((0u64..1 << 22, -300i32..300, 1u32..40, any::<u32>()), 1..60),

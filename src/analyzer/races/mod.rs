@@ -1,8 +1,8 @@
-//! Conflicts: two warps touch the same bytes, at least one of them writes, and nothing orders them
+//! Conflicts: two warps access the same bytes, at least one of them writes, and nothing orders the accesses
 //! (`docs/design/races.md`).
 //!
 //! [`Watch`] reads the stream in parallel to the workers, in the order of the stream, so that its results do not depend
-//! on their number. It keeps for each word who touched it last ([`shadow`]) and judges each access by that
+//! on their number. For each word it stores the last accesses ([`shadow`]), and compares each new access with them
 //! ([`verdict`]).
 
 mod sample;
@@ -17,12 +17,12 @@ pub use streams::{StreamAccess, StreamConflict, StreamParty};
 pub use verdict::{Scope, Verdict};
 pub use watch::{Conflict, Party, Watch};
 
-/// Extent of the check.
+/// Extent of the conflict check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RaceCheck {
-    /// A few blocks of each launch, and of them stretches between barriers that are not well known yet.
+    /// A few blocks of each launch are checked, in intervals between barriers whose code has not been checked often.
     #[default]
     Sampled,
-    /// Everything.
+    /// All requests are checked.
     Full,
 }

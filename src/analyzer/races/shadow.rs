@@ -1,44 +1,44 @@
-//! Who touched a word of memory last.
+//! Shadow memory: the last accesses to each word.
 
 use rustc_hash::FxHashMap;
 
 /// Bytes of a word.
 pub(super) const WORD: u64 = 4;
-/// Words of a line.
+/// Number of words per line.
 const LINE: u64 = 32;
 
 /// An access to a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Linear block; [`Mark::NONE`] if no warp accessed it.
+    /// Linear index of the block; [`Mark::NONE`] if no warp accessed the word.
     pub(super) block: u32,
-    /// Barriers that the warp had passed.
+    /// Number of barriers that the warp had passed.
     pub(super) interval: u32,
-    /// Site.
+    /// Number of the site.
     pub(super) site: u32,
-    /// Warp in the block.
+    /// Number of the warp in the block.
     pub(super) warp: u16,
-    /// Bit per byte of the word.
+    /// Accessed bytes of the word, one bit each.
     pub(super) bytes: u8,
-    /// Bits of [`flags`].
+    /// Combination of [`flags`].
     pub(super) flags: u8,
 }
 
 pub(super) mod flags {
-    /// Atomic, or volatile: made to meet others.
+    /// The access is atomic or volatile, so it is intended to be concurrent.
     pub const MEETS: u8 = 1;
-    /// Volatile.
+    /// The access is volatile.
     pub const VOLATILE: u8 = 2;
-    /// The warp had read something in this interval by which another may have signalled it.
+    /// In this interval, the warp had read a value by which another warp may have signalled it.
     pub const WARP_KNOWS: u8 = 4;
-    /// So had a warp of the block, in this launch.
+    /// A warp of the block had read such a value in this launch.
     pub const BLOCK_KNOWS: u8 = 8;
-    /// Writes.
+    /// The access writes.
     pub const WRITES: u8 = 16;
 }
 
 impl Mark {
-    /// No access.
+    /// Marks the absence of an access.
     pub(super) const NONE: Mark = Mark { block: u32::MAX, interval: 0, site: 0, warp: 0, bytes: 0, flags: 0 };
 
     fn same_warp(&self, other: &Mark) -> bool {
@@ -50,8 +50,9 @@ impl Mark {
     }
 }
 
-/// The last accesses to a word, of each kind: the last one, that of another warp of its block before it, and the last
-/// one of another block. With these, whoever comes finds one that nothing keeps apart from it where there is one.
+/// The last accesses to a word, separately for reads and writes: the last access, the last access by another warp of
+/// its block, and the last access by another block. If any earlier access conflicts with a new access, one of these
+/// does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word {
     writers: [Mark; 3],
@@ -60,11 +61,10 @@ pub(super) struct Word {
 
 impl Word {
     pub(super) const EMPTY: Word = Word { writers: [Mark::NONE; 3], readers: [Mark::NONE; 3] };
-    /// Accesses that are remembered.
+    /// Number of stored accesses.
     pub(super) const MARKS: usize = 6;
 
-    /// Enters an access and gives to `meet` each of the last ones that touched the same bytes from another warp, unless
-    /// all only read.
+    /// Stores an access. Calls `meet` with each stored access to the same bytes by another warp, unless both only read.
     #[inline]
     pub(super) fn touch(&mut self, mark: Mark, mut meet: impl FnMut(&Mark)) {
         let mut each = |others: &[Mark; 3]| {
@@ -88,7 +88,7 @@ fn enter(marks: &mut [Mark; 3], mark: Mark) {
     if last.same_warp(&mark) {
         let again = last.interval == mark.interval;
         let bytes = if again && last.site == mark.site { last.bytes } else { 0 };
-        // Bytes that another statement of the warp touched stay that statement's.
+        // Bytes that another statement of the warp accessed keep that statement.
         if again && bytes == 0 && last.bytes & !mark.bytes != 0 && (*beside == Mark::NONE || beside.same_warp(&mark)) {
             *beside = *last;
         }
@@ -103,39 +103,39 @@ fn enter(marks: &mut [Mark; 3], mark: Mark) {
     *last = mark;
 }
 
-/// Lines that are made room for at once.
+/// Number of lines that are allocated together.
 const CHUNK: usize = 64;
 
-/// The words of device memory that a launch touched, in lines of 128 bytes.
+/// Shadow of the device memory that a launch accessed, in lines of 128 bytes.
 #[derive(Default)]
 pub(super) struct GlobalShadow {
     chunks: Vec<Box<[[Word; LINE as usize]]>>,
     by_number: FxHashMap<u64, u32>,
-    /// Lines in `chunks` that are in use to the launch's end.
+    /// Number of lines in `chunks` that stay in use until the launch ends.
     kept: usize,
-    /// Where those are used up: lines of what a block does between two barriers.
+    /// If these are used up: lines of single blocks' intervals between two barriers.
     passing: [Passing; PASSING],
     last: Option<(u64, u32)>,
 }
 
-/// Blocks whose intervals have lines of their own.
+/// Maximum number of blocks whose intervals have their own lines.
 const PASSING: usize = 4;
-/// Lines that an interval has, and as many for loads as leave room for its stores.
+/// Maximum number of lines of an interval that loads may add, and that all accesses may add.
 const PASSING_LINES: [usize; 2] = [128, 256];
-/// Numbers of lines from here on are those of intervals.
+/// Line numbers from here on belong to intervals.
 const FIRST_PASSING: u32 = 1 << 31;
 
 /// Lines of an interval of a block.
 #[derive(Default)]
 struct Passing {
-    /// Block and barriers passed.
+    /// The block, and the number of passed barriers.
     of: Option<(u32, u32)>,
     words: Vec<[Word; LINE as usize]>,
     numbers: Vec<u64>,
 }
 
 impl GlobalShadow {
-    /// Bytes that it takes.
+    /// Returns the bytes of memory in use.
     pub(super) fn bytes(&self) -> u64 {
         let chunk = CHUNK * LINE as usize * size_of::<Word>();
         let passing: usize = self.passing.iter().map(|one| one.words.capacity()).sum();
@@ -143,7 +143,7 @@ impl GlobalShadow {
             as u64
     }
 
-    /// Discards everything but the allocated memory.
+    /// Discards the contents but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.by_number.clear();
         self.kept = 0;
@@ -155,8 +155,8 @@ impl GlobalShadow {
         }
     }
 
-    /// Returns the word that an address lies in, for an access. Where nothing is known of its line and `most` lines are in use,
-    /// the line is remembered to the end of the block's interval, if that has room.
+    /// Returns the word at an address for an access. If the line is new and `most` lines are in use, the line is stored
+    /// until the end of the block's interval if the interval has room.
     #[inline]
     pub(super) fn word(&mut self, address: u64, most: usize, mark: &Mark) -> Option<&mut Word> {
         let (number, word) = (address / WORD / LINE, (address / WORD % LINE) as usize);
@@ -195,7 +195,7 @@ impl GlobalShadow {
         next as u32
     }
 
-    /// Adds an empty line for the interval of an access; those of the interval before make room.
+    /// Adds an empty line for the interval of an access. Lines of the block's previous interval are discarded.
     #[cold]
     fn add_passing(&mut self, number: u64, mark: &Mark) -> Option<u32> {
         let place = mark.block as usize % PASSING;
@@ -232,7 +232,7 @@ mod tests {
             shadow.word(address, 2, &mark(site)).unwrap().touch(mark(site), |_| panic!("no access before"));
         }
         let next = Mark { interval: 1, ..mark(4) };
-        // Beyond two lines an interval has its own, which go with it.
+        // Beyond two lines, an interval uses its own lines, which are discarded with it.
         for line in 0..PASSING_LINES[1] as u64 {
             assert!(shadow.word(0x2000 + 128 * line, 2, &mark(4)).is_some());
         }

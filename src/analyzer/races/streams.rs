@@ -1,8 +1,8 @@
-//! Work of different streams that touches the same bytes, at least one of them writing, where no event, no wait of the host and
-//! no default stream orders the two.
+//! Finds unordered work of different streams that accesses the same bytes, if at least one side writes. Work is ordered
+//! by events, by waits of the host and by the default stream.
 //!
-//! Of each launch and copy that later work may overlap with, the bytes are kept that it reads, writes and updates
-//! atomically, by sectors of 32 bytes. What the host has waited for is discarded.
+//! For each launch and copy that later work may overlap with, the check stores the bytes that it reads, writes and
+//! updates atomically, by sectors of 32 bytes. Work that the host has waited for is discarded.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -16,18 +16,18 @@ use crate::attribution::AllocationMap;
 use crate::requests::{LaunchShape, decode};
 use warpline_simulator::geometry::Width;
 
-/// Bytes of a sector: one per bit of a mask.
+/// Bytes of a sector; each is one bit of a mask.
 const SECTOR: u64 = 32;
-/// Sectors that are kept of all work together, at most (40 bytes each); what comes after them is not checked.
+/// Maximum number of sectors of all work together (40 bytes each). Later sectors are not checked.
 const MOST_SECTORS: usize = 1 << 21;
-/// Rows of copies that are kept of one piece of work, at most.
+/// Maximum number of rows of copies per piece of work.
 const MOST_ROWS: usize = 1 << 16;
-/// Pieces of work that later work is compared with, at most: the newest.
+/// Maximum number of pieces of work that later work is compared with: the newest ones.
 const MOST_WORKS: usize = 512;
-/// Pairs of accesses that are reported, at most.
+/// Maximum number of reported pairs of accesses.
 const MOST_FOUND: usize = 1000;
 
-/// What accesses memory.
+/// An access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamAccess {
     /// A memory instruction of a kernel, by the numbers of both.
@@ -48,36 +48,37 @@ pub enum StreamAccess {
 /// One side of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamParty {
-    /// What accesses the bytes.
+    /// The access.
     pub access: StreamAccess,
-    /// Stream, 0 the default.
+    /// Number of the stream; 0 is the default stream.
     pub stream: u32,
     /// Host call path of the launch or copy.
     pub path: PathId,
 }
 
-/// Accesses by unordered work of two streams.
+/// Conflicting accesses by unordered work of two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamConflict {
-    /// In the order of the calls.
+    /// The two sides, in the order of the calls.
     pub parties: [StreamParty; 2],
-    /// What they access.
+    /// The accessed allocation.
     pub allocation: AllocationId,
-    /// Bytes from its start to the first that both access.
+    /// Offset in bytes of the first byte that both access.
     pub offset: u64,
-    /// Bytes that both access, in the pair of launches or copies where they are most.
+    /// Number of bytes that both access: the maximum over pairs of launches or copies.
     pub bytes: u64,
-    /// Pairs of launches or copies.
+    /// Number of pairs of launches or copies.
     pub pairs: u64,
 }
 
-/// Conflicts that differ in their streams only are one: programs use a stream for each of many tasks.
+/// Key of a conflict. Conflicts that differ only in their streams are combined, because programs use a stream for each
+/// of many tasks.
 type Key = ([(StreamAccess, PathId); 2], AllocationId);
 
-/// Position of work: stream, and number in it.
+/// Position of work: the stream, and the number within it.
 type WorkId = (u32, u64);
 
-/// How a sector is accessed: masks of bytes, and who did so first.
+/// Accesses to a sector: masks of bytes, and the first access of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Touched {
     read: u32,
@@ -88,14 +89,14 @@ struct Touched {
 }
 
 impl Touched {
-    /// Bytes at which the order of the two matters. Atomic operations on both sides are no conflict.
+    /// Returns the bytes for which the order of the two matters. Two atomic operations do not conflict.
     fn conflict(&self, later: &Touched) -> u32 {
         (self.written & (later.read | later.written | later.updated))
             | (self.updated & (later.read | later.written))
             | (self.read & (later.written | later.updated))
     }
 
-    /// Who accesses those bytes on either side.
+    /// Returns the accesses to those bytes on either side.
     fn parties(&self, later: &Touched) -> [u32; 2] {
         let writes = |one: &Touched, other: &Touched| {
             (one.written & (other.read | other.written | other.updated)) | (one.updated & (other.read | other.written))
@@ -108,7 +109,7 @@ impl Touched {
     }
 }
 
-/// A row of a copy.
+/// A contiguous row of a copy.
 #[derive(Clone, Debug)]
 struct Row {
     bytes: Range<u64>,
@@ -117,7 +118,7 @@ struct Row {
 }
 
 impl Row {
-    /// The row's part of a sector.
+    /// Returns the row's accesses to a sector.
     fn touched(&self, sector: u64) -> Touched {
         let (start, end) = (self.bytes.start.max(sector), self.bytes.end.min(sector + SECTOR));
         let mask = mask(start.saturating_sub(sector), end.saturating_sub(start));
@@ -128,7 +129,7 @@ impl Row {
     }
 }
 
-/// Bits `from` to `from + count` of a sector.
+/// Returns the mask of the bytes `from..from + count` of a sector.
 fn mask(from: u64, count: u64) -> u32 {
     (((1u64 << count.min(SECTOR)) - 1) << from.min(SECTOR)) as u32
 }
@@ -138,7 +139,7 @@ struct Work {
     after: BTreeMap<u32, u64>,
     sectors: FxHashMap<u64, Touched>,
     rows: Vec<Row>,
-    /// It was compared with earlier work since it last touched something.
+    /// Whether it was compared with earlier work since its last access.
     compared: bool,
 }
 
@@ -156,7 +157,7 @@ impl Work {
         known.updated |= more.updated;
     }
 
-    /// Calls `f` with each sector that both touch.
+    /// Calls `f` with each sector that both access.
     fn meet(&self, later: &Work, f: &mut impl FnMut(u64, &Touched, &Touched)) {
         let (few, many, is_later) = match self.sectors.len() > later.sectors.len() {
             true => (later, self, true),
@@ -184,7 +185,7 @@ impl Work {
         }
     }
 
-    /// Calls `f` with each of the sectors that a row covers.
+    /// Calls `f` with each accessed sector that a row covers.
     fn meet_row(&self, row: &Row, f: &mut impl FnMut(u64, &Touched, &Touched)) {
         let (first, end) = (row.bytes.start & !(SECTOR - 1), row.bytes.end);
         if (end - first).div_ceil(SECTOR) as usize <= self.sectors.len() {
@@ -203,24 +204,24 @@ impl Work {
     }
 }
 
-/// Follows the work of all streams.
+/// Tracks the work of all streams.
 #[derive(Debug, Default)]
 pub(super) struct StreamWatch {
-    /// The work that launches and copies belong to.
+    /// The work that the current launches and copies belong to.
     current: Option<WorkId>,
     works: BTreeMap<WorkId, Work>,
-    /// Their positions in the order of the calls; some may be gone.
+    /// Positions of work in the order of the calls. Some entries may refer to discarded work.
     calls: VecDeque<WorkId>,
     parties: Vec<StreamParty>,
     numbers: FxHashMap<StreamParty, u32>,
-    /// Sectors of all work.
+    /// Number of sectors of all work.
     kept: usize,
-    /// With the last pair of work of each.
+    /// Conflicts, each with its last pair of work.
     found: BTreeMap<Key, (StreamConflict, [WorkId; 2])>,
 }
 
 impl StreamWatch {
-    /// The launches and copies that follow have this position.
+    /// Sets the position of the following launches and copies.
     pub(super) fn order(&mut self, order: WorkOrder, map: &AllocationMap) {
         self.settle(map);
         for (stream, number) in order.finished {
@@ -243,7 +244,7 @@ impl StreamWatch {
         }
     }
 
-    /// Compares the current work with all earlier work that it is not ordered after.
+    /// Compares the current work with all earlier work that is not ordered before it.
     pub(super) fn settle(&mut self, map: &AllocationMap) {
         let Some(id) = self.current else { return };
         let Some(mut work) = self.works.remove(&id).filter(|work| !work.compared) else { return };
@@ -293,7 +294,7 @@ impl StreamWatch {
         number
     }
 
-    /// Memory is new: what touched it before touched other memory.
+    /// Records a new allocation. Earlier accesses to its addresses belong to other memory.
     pub(super) fn allocated(&mut self, bytes: Range<u64>) {
         for work in self.works.values_mut() {
             let before = work.sectors.len();
@@ -308,7 +309,7 @@ impl StreamWatch {
         }
     }
 
-    /// A copy or fill of the current work.
+    /// Records a copy or fill of the current work.
     pub(super) fn copied(&mut self, copy: &Copy) {
         let Some(id) = self.current else { return };
         let is_fill = copy.source.is_none() && copy.host.is_none() && copy.destination.is_some();
@@ -334,7 +335,7 @@ impl StreamWatch {
         }
     }
 
-    /// A batch of a launch that belongs to the current work.
+    /// Records a batch of a launch that belongs to the current work.
     pub(super) fn batch(&mut self, shape: &LaunchShape, path: PathId, items: &[u8]) {
         let Some(id) = self.current else { return };
         let table = &shape.module.1.table;
@@ -363,7 +364,7 @@ impl StreamWatch {
     fn request(&mut self, id: WorkId, shape: &LaunchShape, path: PathId, access: &Access<'_>) {
         let module = &shape.module.1;
         let site = &module.table.sites[access.site as usize];
-        // A volatile access waits for another one, or is waited for.
+        // A volatile access waits for another access, or another access waits for it.
         if site.cache == CacheOp::Volatile || self.kept >= MOST_SECTORS {
             return;
         }
@@ -404,19 +405,19 @@ impl StreamWatch {
         self.kept += work.sectors.len() - before;
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes of memory in use.
     pub(super) fn bytes(&self) -> u64 {
         self.kept as u64 * 40
     }
 
-    /// The conflicts, in an order that depends on the trace alone.
+    /// Returns the conflicts in an order that depends only on the trace.
     pub(super) fn finish(mut self, map: &AllocationMap) -> Vec<StreamConflict> {
         self.settle(map);
         self.found.into_values().map(|(conflict, _)| conflict).collect()
     }
 }
 
-/// Returns the bytes of a request whose lanes access neighbouring elements without holes.
+/// Returns the bytes of a request whose lanes access adjacent elements without holes.
 fn contiguous(access: &Access<'_>, width: Width) -> Option<Range<u64>> {
     let Addresses::Affine { bases: [low, high], stride } = access.addresses else { return None };
     let step = u64::from(width.bytes);
@@ -426,7 +427,7 @@ fn contiguous(access: &Access<'_>, width: Width) -> Option<Range<u64>> {
     Some(low..low.checked_add(LANES as u64 * step)?)
 }
 
-/// Calls `f` with each sector that an access of one lane touches, and the mask of its bytes.
+/// Calls `f` with each sector that an access of one lane touches, and the mask of the touched bytes.
 fn for_each_sector(address: u64, width: Width, mut f: impl FnMut(u64, u32)) {
     let mut done = 0;
     while done < u64::from(width.bytes) {
@@ -448,7 +449,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Sectors that two pieces of work touch, against bytes one by one.
+        /// Compares the sectors that two pieces of work access with single bytes.
         #[test]
         fn conflicts_are_those_of_the_bytes(
             accesses in prop::collection::vec((any::<bool>(), 0u64..200, 1u64..40, 0u8..3, any::<bool>()), 1..12)

@@ -1,37 +1,37 @@
-//! Verdicts about two accesses of the same bytes by different threads.
+//! Judges two accesses to the same bytes by different threads.
 
 use warpline_format::conflict::Update;
 use warpline_format::site_table::{Op, SiteTable, Stored};
 
 use super::shadow::{Mark, flags};
 
-/// Which threads meet.
+/// The relation of the conflicting threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Lanes of one warp, in one request.
+    /// Lanes of one warp in one request.
     Warp,
-    /// Warps of one block, between the same barriers.
+    /// Warps of one block between the same barriers.
     Block,
     /// Warps of different blocks of a launch.
     Grid,
 }
 
-/// How severe a conflict is.
+/// Severity of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Nothing orders the two: the result depends on who comes first.
+    /// Nothing orders the accesses, so the result depends on timing.
     Race,
-    /// All stores are of one place in the source, which may store the same value in all threads.
+    /// All stores have the same source position, and may store the same value in all threads.
     OneStore,
-    /// A constant that some blocks store while others read, as flags are; or a load before an atomic operation of the same address
-    /// that it decides over, or that fails if the value has changed (compare-and-swap).
+    /// Some blocks store a constant that others read, as for a flag. Or a load precedes an atomic operation on the same
+    /// address that it controls, or that fails if the value has changed (compare-and-swap).
     Flag,
-    /// One may have learned from the other, through an atomic operation or a volatile flag, that it can continue.
+    /// An atomic operation or a volatile flag may have ordered the accesses.
     MaybeOrdered,
 }
 
-/// Returns the verdict about two accesses of different warps; `None` if they do not conflict. `axes` has a bit for each dimension of the
-/// block with more than one thread.
+/// Judges two accesses by different warps; returns `None` if they do not conflict. `axes` has one bit for each
+/// dimension of the block with more than one thread.
 pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> Option<(Scope, Verdict)> {
     let scope = if mine.block == other.block {
         if mine.interval != other.interval {
@@ -60,7 +60,7 @@ pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> O
         && match stored {
             Stored::Anything => false,
             Stored::Constant(_) => true,
-            // Another site's argument may be another argument.
+            // An argument at another site may be a different argument.
             Stored::Argument => mine.site == other.site,
         }
     {
@@ -71,14 +71,15 @@ pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> O
         return Some((scope, Verdict::MaybeOrdered));
     }
     if stores {
-        // Unrolled loops have several instructions at one place. Threads of different blocks may store the same values.
+        // Unrolled loops have several instructions at one source position. Threads of different blocks may store equal
+        // values.
         let differs = scope == Scope::Block && differs(hint.differs, axes);
         let verdict = if one.chain == two.chain && !differs { Verdict::OneStore } else { Verdict::Race };
         return Some((scope, verdict));
     }
     let (reader, written, writer) = if mine.writes() { (two, stored, hint) } else { (one, other_stored, other_hint) };
     if reader.op == Op::Load {
-        // A load before an atomic operation that it decides over, or that fails if the value has changed.
+        // The load precedes an atomic operation that it controls, or that fails if the value has changed.
         let is_loaded_first = table.sites[writer.site as usize].op == Op::Atomic
             && writer.loaded_by.is_some_and(|load| table.sites[load as usize].chain == reader.chain);
         if is_loaded_first || scope == Scope::Grid && written != Stored::Anything {
@@ -88,14 +89,14 @@ pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> O
     Some((scope, Verdict::Race))
 }
 
-/// Returns whether threads that differ in any dimension of a block store different values
+/// Returns whether threads with different indices in any of the block's dimensions store different values
 /// ([`warpline_format::conflict::ConflictHint::differs`]).
 fn differs(mask: u8, axes: u8) -> bool {
     mask != 0 && mask & axes == axes
 }
 
-/// Returns whether lanes of one request that store to the same address conflict: they store different values, or what each of them computes
-/// from the value that was there, of which all but one are lost.
+/// Returns whether lanes of one request that store to the same address conflict. They do if they store different
+/// values, or if each computes its value from the old one, because all but one of the updates are lost.
 pub(super) fn lanes_conflict(table: &SiteTable, axes: u8, site: u32) -> bool {
     let hint = table.conflict_hint(site);
     table.sites[site as usize].op == Op::Store && (hint.update == Update::Value || differs(hint.differs, axes))

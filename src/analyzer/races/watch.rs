@@ -1,4 +1,4 @@
-//! Follows blocks through a launch and collects their conflicts.
+//! Tracks the blocks of launches and collects their conflicts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,42 +17,43 @@ use super::verdict::{Scope, Verdict, judge, lanes_conflict};
 use crate::attribution::AllocationMap;
 use crate::requests::{LaunchShape, decode};
 
-/// Shared memory of a block, at most; offsets beyond are a damaged trace's.
+/// Maximum bytes of shared memory of a block. Larger offsets occur only in damaged traces.
 const MOST_SHARED: u64 = 1 << 20;
 
 /// One side of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Party {
-    /// Site.
+    /// Number of the site.
     pub site: u32,
-    /// Linear block.
+    /// Linear index of the block.
     pub block: u64,
-    /// Warp in the block.
+    /// Number of the warp in the block.
     pub warp: u32,
 }
 
-/// Two sites whose accesses by different warps touched the same bytes, at least one of them writing.
+/// Two sites whose accesses by different warps touched the same bytes; at least one of them writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Kernel, as numbered by the analysis.
+    /// Number of the kernel in the analysis.
     pub kernel: u32,
     /// Launch of the example.
     pub launch: LaunchId,
-    /// Shared or global.
+    /// Shared or global memory.
     pub space: Space,
-    /// Whose warps.
+    /// Relation of the threads.
     pub scope: Scope,
-    /// What it is worth.
+    /// Severity.
     pub verdict: Verdict,
-    /// The example: first who writes, then who reads or writes too.
+    /// The example: first the access that writes, then the other access.
     pub parties: [Party; 2],
     /// Host call path of the launch.
     pub path: PathId,
-    /// Place of the example: bytes from the start of its allocation, or of the block's shared memory; else an address.
+    /// Location of the example: the offset in bytes from the start of its allocation or of the block's shared memory;
+    /// otherwise, an address.
     pub offset: u64,
-    /// What lies there.
+    /// The allocation of the example.
     pub allocation: Option<AllocationId>,
-    /// Words of four bytes, each as often as it was met.
+    /// Number of conflicting 4-byte words, counted at each conflict.
     pub count: u64,
 }
 
@@ -61,16 +62,16 @@ type Key = (u32, Space, u32, u32, Scope, Verdict, Option<AllocationId>);
 /// A block that is checked.
 struct Watched {
     block: u32,
-    /// Per warp: barriers passed.
+    /// Number of passed barriers, per warp.
     intervals: Vec<u32>,
-    /// Per warp: the last interval, from 1, in which it read what may order it.
+    /// Per warp: the last interval, counted from 1, in which it read a value that may order accesses.
     knows: Vec<u32>,
-    /// A warp of the block did in this launch.
+    /// Whether a warp of the block read such a value in this launch.
     knows_blocks: bool,
-    /// Newest interval, and whether it is checked.
+    /// The newest interval, and whether it is checked.
     newest: Option<u32>,
     on: bool,
-    /// Its first site, and the number of its checked requests.
+    /// First site of the interval, and the number of its checked requests.
     first_site: u32,
     requests: u64,
     shared: Vec<Word>,
@@ -82,13 +83,13 @@ struct Running {
     global: GlobalShadow,
 }
 
-/// Follows all launches of a stream.
+/// Tracks all launches of a stream.
 #[derive(Default)]
 pub struct Watch {
     check: RaceCheck,
     sample: Sample,
     launches: FxHashMap<LaunchId, Running>,
-    /// Room of a launch that has ended.
+    /// Memory of an ended launch, for reuse.
     spare: Option<GlobalShadow>,
     found: BTreeMap<Key, Conflict>,
     streams: StreamWatch,
@@ -100,7 +101,7 @@ impl Watch {
         Watch { check, ..Watch::default() }
     }
 
-    /// Takes a batch that was checked, of a launch with its host call path.
+    /// Processes a validated batch of a launch with its host call path.
     pub fn batch(&mut self, shape: &LaunchShape, path: PathId, items: &[u8], map: &AllocationMap) {
         self.streams.batch(shape, path, items);
         self.sample.saw(items.len() as u64);
@@ -155,7 +156,7 @@ impl Watch {
         running.blocks.insert(resident, watched);
     }
 
-    /// A launch has ended.
+    /// Records the end of a launch.
     pub fn end(&mut self, launch: LaunchId) {
         let Some(Running { mut global, .. }) = self.launches.remove(&launch) else { return };
         global.clear();
@@ -164,7 +165,7 @@ impl Watch {
         }
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes of memory in use.
     pub fn bytes(&self) -> u64 {
         let block = |watched: &Watched| watched.shared.len() * size_of::<Word>() + watched.intervals.len() * 8 + 128;
         let running =
@@ -173,34 +174,34 @@ impl Watch {
         self.launches.values().map(running).sum::<u64>() + spare + self.streams.bytes()
     }
 
-    /// The launches and copies that follow have this position in the order of the program's streams.
+    /// Sets the position of the following launches and copies in the order of the program's streams.
     pub fn order(&mut self, order: WorkOrder, map: &AllocationMap) {
         self.streams.order(order, map);
     }
 
-    /// Memory is copied or filled.
+    /// Records a copy or fill.
     pub fn copied(&mut self, copy: &Copy) {
         self.streams.copied(copy);
     }
 
-    /// Bytes become a new allocation.
+    /// Records a new allocation.
     pub fn allocated(&mut self, bytes: Range<u64>) {
         self.streams.allocated(bytes);
     }
 
-    /// An allocation is about to end.
+    /// Must be called before an allocation ends.
     pub fn before_free(&mut self, map: &AllocationMap) {
         self.streams.settle(map);
     }
 
-    /// Returns the conflicts in launches with the extent of their check, and those between streams, in an order that depends
-    /// on the trace alone.
+    /// Returns the conflicts within launches with the extent of their check, and the conflicts between streams, in an
+    /// order that depends only on the trace.
     pub fn finish(self, map: &AllocationMap) -> ((Vec<Conflict>, RaceCheck), Vec<StreamConflict>) {
         ((self.found.into_values().collect(), self.check), self.streams.finish(map))
     }
 }
 
-/// A warp's turn.
+/// An issue slot of a warp.
 struct Turn<'a> {
     watch: &'a mut Watch,
     shape: &'a LaunchShape,
@@ -230,8 +231,8 @@ impl Turn<'_> {
         }
     }
 
-    /// A numbered barrier at which all warps of the block arrive separates what they do as a block-wide one does. One
-    /// for some of the warps may order what they do later with what others did before.
+    /// Handles a numbered barrier. If all warps of the block arrive, it separates accesses like a block-wide barrier.
+    /// If only some warps arrive, it may order their later accesses after earlier accesses of the others.
     fn named_barrier(&mut self, meeting: Rendezvous) {
         let warp = self.warp as usize;
         if meeting.cluster {
@@ -281,7 +282,7 @@ impl Turn<'_> {
         let warp = self.warp as usize;
         let interval = self.block.intervals[warp];
         let volatile = site.cache == CacheOp::Volatile;
-        // Accesses that order have to be tracked in stretches that are not checked, too.
+        // Accesses that may order others must also be tracked in intervals that are not checked.
         let learns = match site.op {
             Op::Load => volatile,
             Op::Store => false,
@@ -317,7 +318,7 @@ impl Turn<'_> {
         let width = module.widths[access.site as usize];
         let mut access = *access;
         if matches!(access.addresses, Addresses::Uniform(_)) {
-            // One lane stands for all: they share a warp.
+            // One lane is sufficient, because all lanes belong to one warp.
             access.mask = 1 << access.mask.trailing_zeros();
         }
         access.for_each_lane(|_, address| {
@@ -383,7 +384,7 @@ impl Turn<'_> {
             }
         }
         for other in &met[..count] {
-            // Shared memory was another block's before.
+            // The shared memory belonged to another block before.
             if space != Space::Shared || other.block == mark.block {
                 self.meeting(space, address, &mark, other);
             }
@@ -398,7 +399,7 @@ impl Turn<'_> {
             return;
         }
         let address = address + u64::from((mine.bytes & other.bytes).trailing_zeros());
-        // The one that writes comes first; of two that do, the lower site.
+        // The writing access comes first; if both write, the lower site comes first.
         let rank = |mark: &Mark| (!mark.writes(), mark.site, mark.block, mark.warp);
         let parties = if rank(mine) <= rank(other) { [mine, other] } else { [other, mine] };
         self.found(space, address, parties, (scope, verdict));

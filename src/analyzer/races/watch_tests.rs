@@ -1,4 +1,4 @@
-//! Programs with conflicts, and fixed twins without any.
+//! Tests programs with conflicts, and corrected versions without any.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ const SWAP: u32 = 14;
 
 const DATA: u64 = 0x1000_0000_0000;
 
-/// A module in which atomic operations may order other accesses if `fencing`.
+/// Creates a module. If `fencing`, atomic operations may order other accesses.
 fn module(fencing: bool) -> Arc<Module> {
     let site = |op, bytes, cache| Site {
         function: 0,
@@ -86,12 +86,12 @@ fn module(fencing: bool) -> Arc<Module> {
     Arc::new(Module::new(&table.to_bytes()).expect("a good table"))
 }
 
-/// What a warp does.
+/// A step of a warp.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Block, warp, site, address; lanes are `stride` bytes apart.
+    /// Block, warp, space, site, address, and the distance between lanes in bytes.
     Access(u32, u32, Space, u32, u64, u64),
-    /// Block, warp.
+    /// Block and warp.
     Barrier(u32, u32),
 }
 
@@ -101,7 +101,7 @@ fn conflicts(check: RaceCheck, steps: &[Step]) -> Vec<Conflict> {
     conflicts_of(check, steps, 8, module(true))
 }
 
-/// Of a launch with this many blocks, of which the first eight do the steps.
+/// Returns the conflicts of a launch with this many blocks, of which the first eight execute the steps.
 fn conflicts_of(check: RaceCheck, steps: &[Step], blocks: u32, module: Arc<Module>) -> Vec<Conflict> {
     let launch = Launch::with_defaults(3, blocks, WARPS * 32);
     let shape = LaunchShape::new(&launch, module, 0, &Device { sms: 8, ..Device::rtx_2080_ti() });
@@ -139,7 +139,7 @@ fn verdicts(check: RaceCheck, steps: &[Step]) -> Vec<(Scope, Verdict)> {
     conflicts(check, steps).iter().map(|conflict| (conflict.scope, conflict.verdict)).collect()
 }
 
-/// In a sample and in full, which agree unless something may be ordered.
+/// Returns the conflicts in a sampled and in a full check. They must agree unless something may be ordered.
 fn both(steps: &[Step]) -> Vec<(Scope, Verdict)> {
     let found = verdicts(RaceCheck::Full, steps);
     assert_eq!(verdicts(RaceCheck::Sampled, steps), found);
@@ -167,7 +167,7 @@ fn a_missing_barrier_is_found_and_a_barrier_cures_it() {
     cured.extend((0..WARPS).map(|warp| Step::Barrier(0, warp)));
     cured.extend(&tile[2..]);
     assert_eq!(both(&cured), []);
-    // The same offset is another block's memory, and another time the same warp's.
+    // The same offset belongs to another block's memory, or is accessed by the same warp.
     let apart = [shared(0, STORE, 0), Step::Access(1, 1, Space::Shared, LOAD, 0, 4), shared(0, LOAD, 0)];
     assert_eq!(both(&apart), []);
 }
@@ -175,7 +175,7 @@ fn a_missing_barrier_is_found_and_a_barrier_cures_it() {
 #[test]
 fn order_within_an_interval_does_not_matter() {
     assert_eq!(both(&[shared(3, LOAD, 0), shared(0, STORE, 0)]), [(Scope::Block, Verdict::Race)]);
-    // Two readers, one of them the writer itself.
+    // There are two readers; one of them is also the writer.
     let readers = [shared(0, LOAD, 0), shared(1, LOAD, 0), shared(1, STORE, 0)];
     assert_eq!(both(&readers), [(Scope::Block, Verdict::Race)]);
     assert_eq!(both(&[shared(1, LOAD, 0), shared(1, STORE, 0), shared(1, LOAD, 0)]), []);
@@ -193,7 +193,7 @@ fn another_block_is_remembered_behind_two_warps_of_one() {
 fn bytes_of_a_word_are_distinguished() {
     assert_eq!(both(&[one(0, 0, BYTE, 0), one(0, 1, BYTE, 1)]), []);
     assert_eq!(both(&[one(0, 0, BYTE, 1), one(0, 1, BYTE, 1)]), [(Scope::Block, Verdict::OneStore)]);
-    // An access that begins in the middle of a word.
+    // This access starts in the middle of a word.
     assert_eq!(both(&[one(0, 0, STORE, 2), one(0, 1, BYTE, 5)]), [(Scope::Block, Verdict::Race)]);
     assert_eq!(both(&[one(0, 0, STORE, 2), one(0, 1, BYTE, 6)]), []);
 }
@@ -215,7 +215,7 @@ fn blocks_meet_in_device_memory() {
     );
     assert_eq!(both(&[one(0, 0, CONSTANT, 0), one(1, 0, LOAD, 0)]), [(Scope::Grid, Verdict::Flag)]);
     assert_eq!(both(&[one(0, 0, REDUCTION, 0), one(1, 0, LOAD, 0)]), [(Scope::Grid, Verdict::Race)]);
-    // The load before a compare-and-swap, in code without a fence.
+    // A load precedes a compare-and-swap, in code without a fence.
     let swap = [one(0, 0, SWAP, 0), one(1, 0, LOAD, 0)];
     let found = conflicts_of(RaceCheck::Sampled, &swap, 8, module(false));
     assert_eq!(found.iter().map(|conflict| conflict.verdict).collect::<Vec<_>>(), [Verdict::Flag]);
@@ -225,7 +225,7 @@ fn blocks_meet_in_device_memory() {
 fn atomics_do_not_meet_each_other_but_what_is_plain() {
     assert_eq!(both(&[shared(0, REDUCTION, 0), shared(1, REDUCTION, 0), shared(2, EXCHANGE, 0)]), []);
     assert_eq!(both(&[shared(0, REDUCTION, 0), shared(1, LOAD, 0)]), [(Scope::Block, Verdict::Race)]);
-    // Also where the reader's own came last.
+    // The same applies if the reader's own operation came last.
     let own_last = [shared(0, REDUCTION, 0), shared(1, REDUCTION, 0), shared(1, LOAD, 0)];
     assert_eq!(both(&own_last), [(Scope::Block, Verdict::Race)]);
     assert_eq!(both(&[one(0, 0, VOLATILE_STORE, 0), one(1, 0, VOLATILE_LOAD, 0)]), []);
@@ -233,7 +233,7 @@ fn atomics_do_not_meet_each_other_but_what_is_plain() {
 
 #[test]
 fn what_flags_may_order_is_reported_in_full_only_and_as_such() {
-    // The last block reads what the others wrote, after an atomic operation whose result it used.
+    // The last block reads the results of the others, after an atomic operation whose result it used.
     let last = [
         one(0, 0, STORE, 0),
         one(0, 0, EXCHANGE, 64),
@@ -245,7 +245,7 @@ fn what_flags_may_order_is_reported_in_full_only_and_as_such() {
     ];
     assert_eq!(verdicts(RaceCheck::Sampled, &last), []);
     assert_eq!(verdicts(RaceCheck::Full, &last), [(Scope::Grid, Verdict::MaybeOrdered)]);
-    // Without the result, the order is unknown.
+    // If it does not use the result, the order is unknown.
     let blind = last.map(|step| match step {
         Step::Access(block, warp, space, EXCHANGE, address, stride) => {
             Step::Access(block, warp, space, REDUCTION, address, stride)
@@ -253,7 +253,7 @@ fn what_flags_may_order_is_reported_in_full_only_and_as_such() {
         other => other,
     });
     assert_eq!(both(&blind), [(Scope::Grid, Verdict::Race)]);
-    // A warp that waits for another's flag.
+    // A warp waits for another warp's flag.
     let flag = [shared(0, STORE, 0), shared(0, VOLATILE_STORE, 512), shared(1, VOLATILE_LOAD, 512), shared(1, LOAD, 0)];
     assert_eq!(verdicts(RaceCheck::Sampled, &flag), []);
     assert_eq!(verdicts(RaceCheck::Full, &flag), [(Scope::Block, Verdict::MaybeOrdered)]);
@@ -264,12 +264,12 @@ fn lanes_of_a_warp_lose_updates_and_store_different_values() {
     let race = [(Scope::Warp, Verdict::Race)];
     assert_eq!(both(&[one(0, 0, INCREMENT, 0)]), race);
     assert_eq!(both(&[one(0, 0, THREAD_INDEX, 0)]), race);
-    // Pairs of lanes share an element; each lane has its own.
+    // Pairs of lanes share an element, or each lane has its own.
     let apart = |stride| Step::Access(0, 0, Space::Global, INCREMENT, DATA, stride);
     assert_eq!(both(&[apart(4)]), []);
     let found = &conflicts(RaceCheck::Full, &[one(0, 0, INCREMENT, 64)])[0];
     assert_eq!((found.count, found.parties.map(|party| party.site)), (1, [INCREMENT; 2]));
-    // A store of any value may store the same in all lanes.
+    // A store of an unknown value may store the same value in all lanes.
     assert_eq!(both(&[one(0, 0, STORE, 0)]), []);
 }
 
@@ -304,7 +304,8 @@ fn a_sample_leaves_out_blocks_and_comes_back_to_new_code() {
         found.iter().map(|conflict| (conflict.scope, conflict.verdict)).collect::<Vec<_>>()
     };
     assert_eq!((sampled(&far, 100), sampled(&far, 8).len()), (vec![], 1));
-    // A long stretch uses up its share; what begins elsewhere after the next barrier is checked again.
+    // A long stretch uses up its share of checks. A stretch that starts at another site after the next barrier is
+    // checked again.
     let mut steps: Vec<Step> = (0..200_000).map(|_| shared(0, LOAD, 0)).collect();
     steps.push(shared(1, STORE, 0));
     assert_eq!(verdicts(RaceCheck::Sampled, &steps), []);
@@ -315,7 +316,7 @@ fn a_sample_leaves_out_blocks_and_comes_back_to_new_code() {
 
 #[test]
 fn a_sample_sees_a_late_phase_of_a_kernel_that_has_touched_much_before() {
-    // Each phase has its own 32 lines of device memory and ends at a barrier, but for the last one.
+    // Each phase has its own 32 lines of device memory and ends at a barrier, except for the last one.
     let mut steps = Vec::new();
     for phase in 0..40u64 {
         steps.push(Step::Access(0, 0, Space::Global, STORE, phase << 20, 128));
@@ -326,7 +327,7 @@ fn a_sample_sees_a_late_phase_of_a_kernel_that_has_touched_much_before() {
     assert_eq!(both(&steps), [(Scope::Block, Verdict::Race)]);
 }
 
-/// All pairs of accesses, compared one by one: the first meeting of each pair of sites and scope.
+/// Compares all pairs of accesses: the first conflict of each pair of sites and scope.
 fn reference(steps: &[Step]) -> bool {
     let mut intervals = [[0; WARPS as usize]; 8];
     let mut known: Vec<(u32, u32, u32, bool, u64)> = Vec::new();

@@ -1,21 +1,21 @@
-//! Requests of a site, or of a bundle, to shared memory that are alike.
+//! Counts equal requests of a site, or of a bundle, to shared memory together.
 //!
-//! In the inner loop of a tiled kernel a site accesses shared memory millions of times with the same lanes, the same
-//! stride and addresses that differ by whole lines. Where such a request is counted and what it costs is the same
-//! each time, so that it is enough to count how often.
+//! In the inner loop of a tiled kernel, a site accesses shared memory millions of times with the same lanes, the same
+//! stride, and addresses that differ by whole lines. The cell and the cost of such requests are the same, so only their
+//! number must be counted.
 
 use warpline_format::access::{Access, Addresses, Space};
 
 use crate::attribution::ContextId;
 use warpline_simulator::geometry::{BankRules, LINE_BYTES};
 
-/// Addresses below this cannot wrap, whatever the stride.
+/// Addresses below this value cannot wrap, whatever the stride.
 const SMALL: u64 = 1 << 40;
 
-/// The form of the last request, and how many more were like it.
+/// The form of the last request, and the number of following requests that are equal.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Alike {
-    /// 0: there is none.
+    /// Epoch of the worker; 0 if there is no request.
     epoch: u64,
     context: ContextId,
     mask: u32,
@@ -23,11 +23,11 @@ pub(super) struct Alike {
     start: u64,
     halves: u64,
     pending: u64,
-    /// It is in the worker's list of those that may wait.
+    /// Whether the worker's list of pending requests contains it.
     listed: bool,
 }
 
-/// Which shifts of addresses change nothing.
+/// The shifts of addresses that do not change the cost.
 #[derive(Clone, Copy)]
 pub(super) struct Shifts(u64);
 
@@ -37,15 +37,15 @@ impl Shifts {
     }
 }
 
-/// Requests that wait to be counted.
+/// Requests that are not counted yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) requests: u64,
-    /// Lanes of each.
+    /// Number of lanes per request.
     pub(super) lanes: u32,
 }
 
-/// Bases and stride, where there is one.
+/// Returns the base addresses and the stride, if the addresses have one.
 #[inline(always)]
 fn evenly(access: &Access<'_>) -> Option<([u64; 2], i32)> {
     match access.addresses {
@@ -56,7 +56,8 @@ fn evenly(access: &Access<'_>) -> Option<([u64; 2], i32)> {
 }
 
 impl Alike {
-    /// Takes note of the request if it is like the last one. `None`: it is not; else whether it must be listed now.
+    /// Registers the request if it equals the last one. Returns `None` if it does not; otherwise, whether the worker
+    /// must add it to its list.
     #[inline(always)]
     pub(super) fn again(
         &mut self,
@@ -83,8 +84,8 @@ impl Alike {
         Some(!std::mem::replace(&mut self.listed, true))
     }
 
-    /// Keeps the form of a request that was counted separately, or discards the last one. Those before must have been
-    /// [taken](Self::take).
+    /// Stores the form of a request that was counted separately, or discards the stored form. Pending requests must
+    /// have been [taken](Self::take) first.
     #[inline]
     pub(super) fn remember(&mut self, shifts: Shifts, access: &Access<'_>, context: ContextId, epoch: u64) {
         self.epoch = 0;
@@ -99,14 +100,14 @@ impl Alike {
         }
     }
 
-    /// Returns the requests that wait, if any do; they wait no more.
+    /// Returns the pending requests, if any, and resets their number.
     #[inline(always)]
     pub(super) fn take(&mut self) -> Option<Waiting> {
         let requests = std::mem::take(&mut self.pending);
         (requests != 0).then(|| Waiting { requests, lanes: self.mask.count_ones() })
     }
 
-    /// The worker's list was emptied.
+    /// Records that the worker's list was emptied.
     pub(super) fn unlist(&mut self) {
         self.listed = false;
     }

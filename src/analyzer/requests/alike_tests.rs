@@ -11,10 +11,10 @@ use crate::requests::{AnalysisTool, CellKey, Event, LaunchShape, Worker};
 use warpline_simulator::geometry::{BankRules, Banks};
 use warpline_simulator::metrics::Counters;
 
-/// Site and offset of the members of each bundle.
+/// Site and offset of each member of the bundles.
 const BUNDLES: [&[(u32, i32)]; 2] = [&[(0, 0), (1, 8), (0, -12)], &[(1, 0), (1, 256)]];
 
-/// Requires every request, so that each is counted separately.
+/// A tool that needs every request, so each is counted separately.
 struct Watching;
 
 impl AnalysisTool for Watching {
@@ -36,7 +36,7 @@ enum Step {
     Call,
     Return,
     Turn(u32),
-    /// Allocations change.
+    /// The allocations change.
     Epoch,
     /// A batch ends.
     Cut,
@@ -73,7 +73,7 @@ fn members_of(members: &[(u32, i32)]) -> Vec<Member> {
     members.iter().map(|&(site, offset)| Member { site, offset }).collect()
 }
 
-/// Bundles split into their requests.
+/// Splits bundles into their requests.
 fn taken_apart(steps: &[Step]) -> Vec<Step> {
     let apart = |step: &Step| match *step {
         Step::Request { site, shared, mask, base, halves, stride } if bundle_of(site).is_some() => {

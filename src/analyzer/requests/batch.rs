@@ -1,58 +1,57 @@
-//! Checks an access batch whole before any of it is counted, so that a damaged batch leaves no
-//! trace in the figures and the workers need no checks.
+//! Validates a whole access batch before any of it is counted. A damaged batch therefore has no effect on figures, and
+//! workers need no checks.
 
 use warpline_format::access::{Item, bundle_of, requests_of};
 
 use super::{LaunchShape, decode};
 
-/// Why a batch cannot be counted.
+/// Reasons why a batch cannot be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum BatchError {
-    /// A site that the module does not have.
+    /// The module does not contain the site.
     #[error("site {site} of {sites}")]
     Site { site: u32, sites: u32 },
-    /// A bundle that the module does not have, or not so.
+    /// The module does not contain the bundle, or contains it in another form.
     #[error("bundle {index} of {bundles} differs from its record")]
     Bundle { index: u32, bundles: usize },
-    /// An item belongs to no warp.
+    /// An item is outside the issue slots of warps.
     #[error("an item lies outside a turn")]
     OutsideTurn,
-    /// Turns overlap.
+    /// Issue slots overlap.
     #[error("a turn begins inside another")]
     TurnInside,
-    /// A warp slot that the device does not have.
+    /// The device does not have the warp slot.
     #[error("warp slot {slot} of {slots}")]
     Slot { slot: u32, slots: u32 },
-    /// The batch ends within a turn.
+    /// The batch ends within an issue slot.
     #[error("a turn is longer than its batch")]
     LongTurn,
-    /// Unknown bytes.
+    /// The bytes are not a valid item.
     #[error("invalid record at byte {0} of the batch")]
     NoItem(usize),
-    /// A block starts where a warp's items are.
+    /// A block starts within the items of a warp.
     #[error("a block starts inside a turn")]
     BlockInside,
-    /// A block that the launch does not have.
+    /// The launch does not contain the block.
     #[error("block {block} with {warps} warps on slot {slot} does not fit its launch")]
     Block { block: u64, warps: u32, slot: u32 },
-    /// An operation that the module does not have.
+    /// The module does not contain the operation.
     #[error("operation {operation} of {operations}")]
     Operation { operation: u32, operations: usize },
-    /// A call site that the module does not have.
+    /// The module does not contain the call site.
     #[error("call site {site} of {sites}")]
     CallSite { site: u32, sites: u32 },
 }
 
-/// Checks every item against the launch it belongs to and returns the number of requests.
+/// Checks every item against its launch and returns the number of requests.
 ///
-/// # Errors
-/// Returns what is wrong, for a message.
+/// # Errors Returns the reason if the batch is invalid.
 pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, BatchError> {
     let table = &shape.module.1.table;
     let (sites, calls) = (table.sites.len() as u32, table.calls.len() as u32);
     let mut position = 0;
-    // Byte at which the turn ends; 0 before the first.
+    // Byte at which the issue slot ends; 0 before the first one.
     let mut turn_end = 0;
     let mut requests = 0;
     while position < items.len() {
@@ -110,7 +109,7 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, BatchError>
             Item::Operation(values) if values.operation as usize >= table.operations.len() => {
                 return Err(BatchError::Operation { operation: values.operation, operations: table.operations.len() });
             }
-            // Requests and turns were taken above.
+            // Requests and issue slots were handled above.
             Item::Turn { .. }
             | Item::Access(_)
             | Item::Call { .. }

@@ -1,4 +1,4 @@
-//! Counters by what a request belongs to.
+//! Counters by site, space, context and allocation of requests.
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::Space;
@@ -7,46 +7,47 @@ use warpline_format::event::AllocationId;
 use crate::attribution::ContextId;
 use warpline_simulator::metrics::Counters;
 
-/// Whose memory a request touches.
+/// The owner of the memory that a request accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Owner {
-    /// The space alone: the block's shared memory, the lanes' stacks.
+    /// The space has no allocations: it is the block's shared memory or the lanes' stacks.
     Space,
     /// One allocation.
     Allocation(AllocationId),
     /// No live allocation.
     Unknown,
-    /// Several of them. What each gets is counted apart, in the parts below.
+    /// Several allocations. The counts of each are in the separate parts below.
     Several,
-    /// The part of requests with several owners that falls to this allocation.
+    /// The part of requests with several owners that belongs to this allocation.
     PartOf(AllocationId),
-    /// The part of requests with several owners that falls to none.
+    /// The part of requests with several owners that belongs to no allocation.
     PartUnknown,
     /// The requests were counted without their addresses.
     NotTold,
 }
 
 impl Owner {
-    /// Counts requests, not only a part of them: these owners add up to a site's total.
+    /// Returns whether the owner counts whole requests instead of parts. The counts of these owners add up to a site's
+    /// total.
     pub fn whole(self) -> bool {
         !matches!(self, Owner::PartOf(_) | Owner::PartUnknown)
     }
 }
 
-/// What a request belongs to, within its kernel.
+/// The key of a cell within its kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellKey {
-    /// Site in the kernel's module.
+    /// Number of the site in the kernel's module.
     pub site: u32,
-    /// Resolved space.
+    /// The resolved space.
     pub space: Space,
     /// Device call context.
     pub context: ContextId,
-    /// Allocation.
+    /// Owner of the memory.
     pub owner: Owner,
 }
 
-/// Index of a cell; dense, from 0.
+/// Index of a cell; indices are consecutive from 0.
 pub type CellId = u32;
 
 /// Counters by cell.
@@ -58,7 +59,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Returns the cell of a key, made when it is new.
+    /// Returns the cell of a key, which is created if it is new.
     pub fn id(&mut self, key: CellKey) -> CellId {
         *self.ids.entry(key).or_insert_with(|| {
             self.keys.push(key);
@@ -72,23 +73,23 @@ impl Cells {
         self.keys.len()
     }
 
-    /// There are none.
+    /// Returns whether there are no cells.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Counters of a cell.
+    /// Returns the counters of a cell.
     #[inline]
     pub fn counters(&mut self, cell: CellId) -> &mut Counters {
         &mut self.counters[cell as usize]
     }
 
-    /// All cells, in order of first use.
+    /// Returns all cells in the order of their first uses.
     pub fn iter(&self) -> impl Iterator<Item = (&CellKey, &Counters)> {
         self.keys.iter().zip(&self.counters)
     }
 
-    /// Adds the cells of another set, whose contexts `context` translates.
+    /// Adds the cells of another set. `context` translates their contexts.
     pub fn add(&mut self, other: &Cells, mut context: impl FnMut(ContextId) -> ContextId) {
         for (key, counters) in other.iter() {
             let cell = self.id(CellKey { context: context(key.context), ..*key });

@@ -1,4 +1,4 @@
-//! Reads requests, the items that matter for speed, without the detour over [`Items`].
+//! Decodes requests without [`Items`], because they determine the speed of the analysis.
 
 use warpline_format::access::{
     Access, Addresses, Item, ItemError, Items, Kind, Space, even, item_bytes, requests_of, site_of,
@@ -13,8 +13,8 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The request at the start of `bytes` and its length; `None` for any other item, and for anything
-/// that [`Items`] would refuse.
+/// Returns the request at the start of `bytes` and its length; `None` for any other item, and for data that [`Items`]
+/// would reject.
 #[inline(always)]
 pub fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
     let (head, mask) = (word(bytes, 0)?, word(bytes, 4)?);
@@ -44,7 +44,7 @@ pub fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
     Some((Access { site: site_of(head), space, mask, addresses }, length))
 }
 
-/// Site field and length of the request at the start of `bytes`, where [`request`] finds one.
+/// Returns the site field and the length of the request at the start of `bytes`, if [`request`] finds one.
 #[inline(always)]
 pub(super) fn site_and_length(bytes: &[u8]) -> Option<(u32, usize)> {
     let (head, mask) = (word(bytes, 0)?, word(bytes, 4)?);
@@ -61,30 +61,31 @@ pub(super) fn site_and_length(bytes: &[u8]) -> Option<(u32, usize)> {
     (length <= bytes.len()).then_some((site_of(head), length))
 }
 
-/// Warp slot and length of the turn whose head, of [`TURN_BYTES`], starts `bytes`; `None` for any other item.
+/// Returns the warp slot and the length of the issue slot whose header, of [`TURN_BYTES`], is at the start of `bytes`;
+/// `None` for any other item.
 #[inline(always)]
 pub fn turn(bytes: &[u8]) -> Option<(u32, u32)> {
     let (head, length) = (word(bytes, 0)?, word(bytes, 4)?);
     (head >> 28 == Kind::Turn as u32 && Space::from_head(head).is_some()).then_some((site_of(head), length))
 }
 
-/// Bytes of a turn's head.
+/// Bytes of an issue slot's header.
 pub const TURN_BYTES: usize = Kind::Turn.most_bytes();
 
-/// What the scheduler has to know of an item.
+/// The properties of an item that the scheduler needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// So many requests, of one site or of a bundle.
+    /// A number of requests, from one site or one bundle.
     Requests(u32),
     /// A block-wide barrier.
     Barrier,
     /// The arrival at a numbered barrier.
     Named(Rendezvous),
-    /// Anything else.
+    /// Any other item.
     Other,
 }
 
-/// Step and length of the item at the start of `bytes`; `None` where it is none.
+/// Returns the step and the length of the item at the start of `bytes`; `None` if the bytes are not a valid item.
 #[inline(always)]
 pub fn step(bytes: &[u8]) -> Option<(Step, usize)> {
     if let Some((site, length)) = site_and_length(bytes) {
@@ -99,7 +100,7 @@ pub fn step(bytes: &[u8]) -> Option<(Step, usize)> {
     }
 }
 
-/// The item at the start of `bytes`, whatever it is, and its length.
+/// Returns the item at the start of `bytes`, of any kind, and its length.
 pub fn item(bytes: &[u8]) -> Option<(Result<Item<'_>, ItemError>, usize)> {
     let mut items = Items::new(bytes);
     let item = items.next()?;

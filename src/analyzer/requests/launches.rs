@@ -1,4 +1,4 @@
-//! What a worker needs to know of a launch.
+//! The properties of a launch that workers need.
 
 use std::sync::Arc;
 
@@ -9,44 +9,44 @@ use warpline_format::event::{Launch, LaunchId};
 
 use crate::attribution::Module;
 
-/// A launch, its module and the numbers that follow from its shape.
+/// A launch, its module, and numbers derived from its shape.
 #[derive(Clone, Debug)]
 pub struct LaunchShape {
-    /// Number.
+    /// Number of the launch.
     pub id: LaunchId,
-    /// Module with number, for the worker's per-module state.
+    /// Number and contents of the module; the number identifies the worker's state.
     pub module: (u32, Arc<Module>),
-    /// Kernel, as numbered by the analysis.
+    /// Number of the kernel in the analysis.
     pub kernel: u32,
-    /// Warps of a block.
+    /// Number of warps per block.
     pub warps: u32,
-    /// Dimensions of a block with more than one thread, a bit each from x.
+    /// Dimensions of a block with more than one thread, one bit each, starting with x.
     pub axes: u8,
-    /// Blocks of the grid.
+    /// Number of blocks in the grid.
     pub blocks: u64,
-    /// Warp slots of an SM.
+    /// Number of warp slots per SM.
     pub slots_per_sm: u32,
-    /// Warp slots of the device.
+    /// Number of warp slots of the device.
     pub slots: u32,
-    /// Shared memory of the blocks that share an SM, with what the system keeps for itself of each block's, bytes. The
-    /// driver sizes L1 by it.
+    /// Shared memory of the resident blocks of an SM in bytes, including the bytes that the system reserves per block.
+    /// The driver chooses the size of L1 accordingly.
     pub shared_per_sm: u64,
-    /// Division of L1 and shared memory that the program prefers.
+    /// The division of L1 and shared memory that the program prefers.
     pub carveout: CarveoutPreference,
-    /// Bytes of a lane's stack.
+    /// Bytes of local memory per lane.
     pub local_bytes: u32,
 }
 
-/// Why there can be no such launch.
+/// Reasons why a launch is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// No blocks, or more than there are numbers.
+    /// The grid has no blocks, or too many.
     #[error("launch {0} has an impossible grid")]
     Grid(LaunchId),
-    /// No threads, or more than a block may have.
+    /// The block has no threads, or too many.
     #[error("launch {0} has an impossible block size")]
     Block(LaunchId),
-    /// More warps at a time than any device has.
+    /// The launch has more resident warps than any device supports.
     #[error("launch {0} claims {1} warp slots")]
     Slots(LaunchId, u64),
 }
@@ -54,8 +54,7 @@ pub enum ShapeError {
 impl LaunchShape {
     /// Creates a `LaunchShape` from a launch record and the device that its blocks are placed on.
     ///
-    /// # Errors
-    /// Returns what is impossible about the record.
+    /// # Errors Returns the reason if the record is impossible.
     pub fn new(launch: &Launch, module: Arc<Module>, kernel: u32, device: &Device) -> Result<LaunchShape, ShapeError> {
         let product = |sizes: [u32; 3]| {
             let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(u64::from(size)));
@@ -85,7 +84,7 @@ impl LaunchShape {
         })
     }
 
-    /// SM that a slot belongs to.
+    /// Returns the SM of a slot.
     pub fn sm(&self, slot: u32) -> u32 {
         slot / self.slots_per_sm
     }

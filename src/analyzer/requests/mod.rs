@@ -1,9 +1,9 @@
-//! Requests of memory, taken from the batches of a trace.
+//! Processes the memory requests in the batches of a trace.
 //!
-//! Batches are checked whole ([`check_batch`]) and handed to [`Worker`]s, each of which takes the warps of its share of the SMs.
-//! Workers resolve each request to a *cell* (site, space, device call context, allocation) and count there; analyses that follow
-//! requests implement [`AnalysisTool`] and keep their own figures per cell. All results are sums, so any number of workers gives
-//! the same ones.
+//! Batches are first validated as a whole ([`check_batch`]) and then passed to [`Worker`]s. Each worker handles the
+//! warps of a part of the SMs. Workers resolve each request to a *cell* (site, space, device call context, allocation)
+//! and count it there. Analyses implement [`AnalysisTool`] and store their own figures per cell. All results are sums,
+//! so they do not depend on the number of workers.
 
 mod alike;
 mod batch;

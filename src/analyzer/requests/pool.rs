@@ -1,4 +1,4 @@
-//! The workers of an analysis: one in the calling thread, or several in their own.
+//! The workers of an analysis: one in the calling thread, or several in separate threads.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -10,10 +10,10 @@ use super::{AnalysisTool, LaunchShape, LaunchWork, Worker};
 use crate::attribution::MapChange;
 use warpline_simulator::geometry::BankRules;
 
-/// Batches that may wait for a worker; more make the reader wait.
+/// Maximum number of batches that wait for a worker. The reader blocks if there are more.
 const WAITING: usize = 32;
 
-/// Changes of memory that may wait for a batch.
+/// Maximum number of memory changes that are collected before a batch.
 const MOST_CHANGES: usize = 4096;
 
 enum Job {
@@ -23,41 +23,41 @@ enum Job {
     End(LaunchId),
 }
 
-/// A worker thread is gone; only a bug makes this happen.
+/// A worker thread panicked, which is a bug.
 #[derive(Debug, thiserror::Error)]
 #[error("an analysis thread stopped unexpectedly; this is a bug in warpline")]
 pub struct WorkerLost;
 
-/// The workers, and what they have not heard of yet.
+/// The workers, and the changes that they have not received yet.
 pub struct Pool<T: AnalysisTool> {
     workers: Workers<T>,
     changes: Vec<MapChange>,
 }
 
-/// See the module's page.
+/// The workers; see the module documentation.
 enum Workers<T: AnalysisTool> {
     Here(Box<Worker<T>>),
     Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<LaunchWork<T::Result>>, threads: Vec<JoinHandle<()>> },
 }
 
 impl<T: AnalysisTool + 'static> Pool<T> {
-    /// So many workers, each with the tool that `tool` makes for its number.
+    /// Creates workers, each with the tool that `tool` returns for its number.
     pub fn new(threads: usize, banks: BankRules, tool: impl Fn(u32) -> T) -> Self {
         Pool { workers: Workers::new(threads, banks, tool), changes: Vec::new() }
     }
 
-    /// A launch begins.
+    /// Starts a launch.
     ///
     /// # Errors
-    /// [`WorkerLost`], after a bug.
+    /// Returns [`WorkerLost`] if a worker panicked, which is a bug.
     pub fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
         self.workers.start(shape)
     }
 
-    /// Memory changes. Workers hear of it before the next batch.
+    /// Records a change of memory. Workers receive it before the next batch.
     ///
     /// # Errors
-    /// [`WorkerLost`], after a bug.
+    /// Returns [`WorkerLost`] if a worker panicked, which is a bug.
     pub fn changed(&mut self, change: MapChange) -> Result<(), WorkerLost> {
         self.changes.push(change);
         if self.changes.len() >= MOST_CHANGES { self.apply() } else { Ok(()) }
@@ -72,19 +72,19 @@ impl<T: AnalysisTool + 'static> Pool<T> {
         applied
     }
 
-    /// Counts a batch that [`super::check_batch`] has passed.
+    /// Counts a batch that [`super::check_batch`] has accepted.
     ///
     /// # Errors
-    /// [`WorkerLost`], after a bug.
+    /// Returns [`WorkerLost`] if a worker panicked, which is a bug.
     pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
         self.apply()?;
         self.workers.batch(launch, items)
     }
 
-    /// A launch has ended: what each worker counted of it.
+    /// Ends a launch and returns the figures of each worker.
     ///
     /// # Errors
-    /// [`WorkerLost`], after a bug.
+    /// Returns [`WorkerLost`] if a worker panicked, which is a bug.
     pub fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<T::Result>>, WorkerLost> {
         self.workers.end(launch)
     }
@@ -163,7 +163,7 @@ impl<T: AnalysisTool> Drop for Workers<T> {
         if let Workers::Threads { jobs, threads, .. } = self {
             jobs.clear();
             for thread in threads.drain(..) {
-                // A thread that panicked has already reported it.
+                // A thread that panicked has already printed its message.
                 _ = thread.join();
             }
         }

@@ -7,16 +7,16 @@ use super::CellId;
 use warpline_simulator::geometry::Width;
 use warpline_simulator::metrics::{Footprint, Wavefronts};
 
-/// The share of one owner in a request that several own.
+/// One owner's share of a request with several owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnerShare {
-    /// Where it is counted.
+    /// The cell that counts the share.
     pub cell: CellId,
-    /// Lanes that touch the owner's memory; a lane may be in two parts.
+    /// Lanes that access the owner's memory. A lane may belong to two shares.
     pub mask: u32,
 }
 
-/// One request, resolved.
+/// A request with its site, cell and cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Site, space, mask and addresses.
@@ -27,14 +27,14 @@ pub struct Request<'a> {
     pub width: Width,
     /// Distinct sectors, lines and bytes.
     pub footprint: Footprint,
-    /// Passes over the banks of its memory, or of L1 where the model has them.
+    /// Passes through the banks of its memory, or through those of L1 if the model has them.
     pub passes: Wavefronts,
-    /// Warp slot that made it.
+    /// Warp slot that made the request.
     pub slot: u32,
-    /// Place in the batch: orders the requests of all workers.
+    /// Position in the batch; orders the requests of all workers.
     pub place: u32,
-    /// Where the whole request is counted.
+    /// The cell that counts the whole request.
     pub cell: CellId,
-    /// Empty unless several allocations own it.
+    /// Shares of the owners; empty unless there are several.
     pub parts: &'a [OwnerShare],
 }

@@ -1,4 +1,4 @@
-//! Where a request is counted, and what it costs.
+//! Determines the cell and the cost of requests.
 
 use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::event::AllocationId;
@@ -12,7 +12,7 @@ use warpline_simulator::metrics::{
     Footprint, FootprintMemo, LineTable, Scattered, WavefrontMemo, Wavefronts, footprint, together, wavefronts,
 };
 
-/// What a worker remembers of a site's last request. Valid while `epoch` is the worker's.
+/// The cached result for a site's last request. It is valid if `epoch` is the worker's epoch.
 #[derive(Clone, Copy)]
 pub(super) struct SiteState {
     epoch: u64,
@@ -23,7 +23,7 @@ pub(super) struct SiteState {
     footprint: FootprintMemo,
     wavefronts: WavefrontMemo,
     pub(super) alike: Alike,
-    /// Of the request that those which are alike are like.
+    /// Cost of the request that the following equal requests share.
     pub(super) cost: Cost,
 }
 
@@ -43,7 +43,7 @@ impl Default for SiteState {
     }
 }
 
-/// Where a request was counted, and what it costs.
+/// The cell and the cost of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
     pub(super) cell: CellId,
@@ -52,21 +52,21 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Counts a request of this cost.
+    /// Counts a request with this cost.
     #[inline]
     pub(super) fn count_one(&self, access: &Access<'_>, width: Width, cells: &mut Cells) {
         self.count_lanes(access.mask.count_ones(), access.space, width, cells);
     }
 
-    /// Counts a request of so many lanes.
+    /// Counts a request with this number of lanes.
     #[inline]
     pub(super) fn count_lanes(&self, lanes: u32, space: Space, width: Width, cells: &mut Cells) {
-        // What L1 makes of global and local requests belongs to the model, not to the request.
+        // The passes of global and local requests depend on the model, so they are not counted here.
         let passes = if matches!(space, Space::Shared | Space::Constant) { self.passes } else { Wavefronts::default() };
         cells.counters(self.cell).count(lanes, width.useful(), self.footprint, passes);
     }
 
-    /// Counts requests that waited because they cost the same.
+    /// Counts pending requests, which have equal costs.
     pub(super) fn count(&self, waiting: Option<Waiting>, width: Width, cells: &mut Cells) {
         if let Some(Waiting { requests, lanes }) = waiting {
             cells.counters(self.cell).count_alike(requests, lanes, width.useful(), self.footprint, self.passes);
@@ -74,21 +74,21 @@ impl Cost {
     }
 }
 
-/// Memory that one request after another uses.
+/// Memory that requests reuse.
 #[derive(Default)]
 pub(super) struct Scratch {
     table: LineTable,
     words: Vec<u64>,
-    /// The parts of the last request.
+    /// Shares of the owners of the last request.
     pub(super) parts: Vec<OwnerShare>,
     shares: Vec<Share>,
 }
 
-/// Bytes of one owner in a request that several own.
+/// The bytes of one owner in a request with several owners.
 struct Share {
     owner: Option<AllocationId>,
     mask: u32,
-    /// Address, bytes, and the bytes' place in the site's mask.
+    /// Address, number of bytes, and offset in the site's mask.
     pieces: Vec<(u64, u32, u32)>,
 }
 
@@ -101,8 +101,8 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Computes the cell that counts a request, and its cost. The shares of several owners are counted here, the
-    /// request itself is not.
+    /// Computes the cell and the cost of a request. The shares of several owners are counted here; the request itself
+    /// is not.
     #[inline]
     pub(super) fn resolve(
         &mut self,
@@ -140,11 +140,11 @@ impl Resolver<'_> {
         Cost { cell, footprint, passes }
     }
 
-    /// What two requests of one site cost as one.
+    /// Returns the combined cost of two requests of one site.
     pub(super) fn both(&mut self, one: &Access<'_>, other: &Access<'_>, width: Width, costs: [Cost; 2]) -> Cost {
         let [first, second] = costs;
         let footprint = if one.space == Space::Local {
-            // The stacks of 32 lanes each are interleaved among themselves.
+            // The stacks of each 32 lanes are interleaved only among themselves.
             first.footprint.plus(second.footprint)
         } else {
             together(&[one, other], width, &mut self.scratch.table)
@@ -152,7 +152,7 @@ impl Resolver<'_> {
         Cost { cell: first.cell, footprint, passes: first.passes.plus(second.passes) }
     }
 
-    /// Returns the slow path to a request's cell: searches the map, and counts the parts of several owners.
+    /// Finds a request's cell without the cache: searches the map, and counts the shares of several owners.
     #[cold]
     fn find(
         &mut self,
@@ -201,7 +201,7 @@ impl Resolver<'_> {
         cell
     }
 
-    /// Splits a request by owner, in order of first touch.
+    /// Splits a request by owner, in the order of first accesses.
     fn share(&mut self, access: &Access<'_>, width: Width) {
         let (map, shares) = (self.map, &mut self.scratch.shares);
         shares.clear();
@@ -227,7 +227,7 @@ impl Resolver<'_> {
     }
 }
 
-/// First and last byte of a request; `None` if they are not simple to compute (addresses that wrap).
+/// Returns the first and the last byte of a request; `None` if addresses wrap.
 #[inline]
 fn extent(access: &Access<'_>, width: Width) -> Option<(u64, u64)> {
     let tail = u64::from(width.bytes - 1);

@@ -1,4 +1,4 @@
-//! The interface of analyses: what they see of a launch, and what they return.
+//! The interface of analyses: the events of a launch that they receive, and the results that they return.
 
 use warpline_format::access::OperationValues;
 use warpline_format::event::LaunchId;
@@ -6,7 +6,7 @@ use warpline_format::operation::Operation;
 
 use super::{Cells, LaunchShape, Request};
 
-/// What happens in a launch. The list grows with what Warpline records: tools ignore the events that they do not use.
+/// An event of a launch. The list grows as Warpline records more; tools should ignore events that they do not use.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -33,7 +33,7 @@ pub enum Event<'a> {
 /// A warp's execution of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Execution<'a> {
-    /// Number, active lanes, and the bits of result and operands.
+    /// Number of the operation, active lanes, and the bits of result and operands.
     pub values: &'a OperationValues<'a>,
     /// Operator and position, from the site table of the launch's module.
     pub operation: &'a Operation,
@@ -41,17 +41,18 @@ pub struct Execution<'a> {
     pub slot: u32,
 }
 
-/// An analysis of the events of a launch, of which each worker has an instance (a shard).
+/// An analysis of the events of launches. Each worker has an instance of it (a shard).
 ///
-/// All events of one SM, and so of one block, reach the same shard in the order in which the SM made them. Figures belong into
-/// vectors indexed by cell: cells are numbered per worker and launch, and [`AnalysisTool::end`] is the moment to hand them on
-/// by [`super::CellKey`]. Several launches may run at a time; [`crate::analyses::ByLaunch`] keeps the state of each.
+/// All events of one SM, and therefore of one block, reach the same shard, in the order in which the SM made them.
+/// Store figures in vectors indexed by cell. Cells are numbered per worker and launch; [`AnalysisTool::end`] must
+/// convert them to [`super::CellKey`]s. Several launches may run at the same time; [`crate::analyses::ByLaunch`] keeps
+/// the state of each.
 pub trait AnalysisTool: Send {
     /// What a shard returns at the end of a launch. Its sum over shards must not depend on their number.
     type Result: Default + Send;
 
     /// Returns whether the tool needs every request to shared memory. If not, requests without bank conflicts may be
-    /// left out.
+    /// omitted.
     fn needs_shared(&self) -> bool {
         true
     }
@@ -59,25 +60,25 @@ pub trait AnalysisTool: Send {
     fn needs_requests(&self) -> bool {
         true
     }
-    /// Lanes of one request of the model: 32, or 64 where two neighbouring warps make one request.
+    /// Returns the number of lanes per request of the model: 32, or 64 if two neighbouring warps make one request.
     fn wave_lanes(&self) -> u32 {
         32
     }
-    /// A launch starts.
+    /// Called when a launch starts.
     fn start(&mut self, _launch: &LaunchShape) {}
-    /// The events up to [`AnalysisTool::batch_end`] belong to this launch.
+    /// Called before the events of a batch. The events up to [`AnalysisTool::batch_end`] belong to this launch.
     fn batch(&mut self, _launch: LaunchId) {}
-    /// The batch has ended. Every shard gets every batch.
+    /// Called at the end of a batch. Every shard receives every batch.
     fn batch_end(&mut self) {}
-    /// Something happens in the launch of the current batch.
+    /// Called for each event in the launch of the current batch.
     fn event(&mut self, event: Event<'_>);
-    /// A launch ends. The tool may add to the figures of its cells.
+    /// Called when a launch ends. The tool may add to the figures of its cells.
     fn end(&mut self, _launch: &LaunchShape, _cells: &mut Cells) -> Self::Result {
         Self::Result::default()
     }
 }
 
-/// Analyses nothing.
+/// Ignores all events.
 impl AnalysisTool for () {
     type Result = ();
 
@@ -93,7 +94,7 @@ impl AnalysisTool for () {
     fn event(&mut self, _event: Event<'_>) {}
 }
 
-/// Analyses if there is a tool.
+/// Forwards events to the tool, if there is one.
 impl<T: AnalysisTool> AnalysisTool for Option<T> {
     type Result = Option<T::Result>;
 
@@ -133,7 +134,7 @@ impl<T: AnalysisTool> AnalysisTool for Option<T> {
     }
 }
 
-/// Two tools, one after the other at each event.
+/// Forwards each event to two tools, one after the other.
 impl<A: AnalysisTool, B: AnalysisTool> AnalysisTool for (A, B) {
     type Result = (A::Result, B::Result);
 

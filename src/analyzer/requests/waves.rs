@@ -1,9 +1,8 @@
-//! Waves of 64 lanes out of warps of 32.
+//! Combines warps of 32 lanes to waves of 64.
 //!
-//! Execution is 32 lanes wide. For a model with waves of 64, warps `2k` and `2k + 1` of a block are the halves of a wave:
-//! what both do as their n-th request since the last barrier is one request of the wave if it is the same instruction in
-//! the same call context. A half that does something else, or nothing, makes requests of its own, as where the lanes of a
-//! wave have parted.
+//! Execution is 32 lanes wide. For a model with waves of 64 lanes, warps `2k` and `2k + 1` of a block are the halves of
+//! a wave. The n-th requests of both halves since the last barrier form one request of the wave if they have the same
+//! instruction and call context. Otherwise, each half makes a separate request, as when the lanes of a wave diverge.
 
 use std::collections::VecDeque;
 
@@ -11,10 +10,11 @@ use warpline_format::access::{Access, Addresses, Space};
 
 use crate::attribution::ContextId;
 
-/// Requests that one half may be ahead of the other; a turn of the scheduler is far less.
+/// Maximum number of requests by which one half may be ahead of the other. An issue slot of the scheduler is much
+/// shorter.
 const MOST_AHEAD: usize = 256;
 
-/// A request that waits for the other half's.
+/// A request that waits for the request of the other half.
 #[derive(Clone, Debug)]
 pub(super) struct PendingRequest {
     pub(super) slot: u32,
@@ -55,23 +55,23 @@ impl PendingRequest {
     }
 }
 
-/// What becomes of requests.
+/// The result of pairing requests.
 #[derive(Debug)]
 pub(super) enum WaveRequest {
-    /// One of a half alone.
+    /// A request of one half only.
     Half(PendingRequest),
-    /// One of both halves, the even warp's first.
+    /// A request of both halves, with the even warp first.
     Whole(PendingRequest, PendingRequest),
 }
 
 /// The waves of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Waves {
-    /// Indexed by slot of the even warp: requests of the half that is ahead.
+    /// Indexed by slot of the even warp: pending requests of the half that is ahead.
     ahead: Vec<VecDeque<PendingRequest>>,
 }
 
-/// Slot of the even warp of a slot's wave, and whether there is an odd one.
+/// Returns the slot of the even warp of a slot's wave, and whether the wave has an odd warp.
 fn wave(slot: u32, warps: u32) -> (usize, bool) {
     let number = slot % warps.max(1);
     let even = slot - number % 2;
@@ -86,7 +86,7 @@ impl Waves {
         &mut self.ahead[even]
     }
 
-    /// A warp of blocks of `warps` warps makes a request.
+    /// Adds a request of a warp; blocks have `warps` warps.
     pub(super) fn request(
         &mut self,
         access: &Access<'_>,
@@ -119,7 +119,7 @@ impl Waves {
         }
     }
 
-    /// A warp reaches a barrier: what the other half did before it has no counterpart any more.
+    /// Records that a warp reaches a barrier. Earlier requests of the other half can no longer be paired.
     pub(super) fn barrier(&mut self, slot: u32, warps: u32, mut made: impl FnMut(WaveRequest)) {
         let (even, _) = wave(slot, warps);
         let queue = self.queue(even);
@@ -128,7 +128,7 @@ impl Waves {
         }
     }
 
-    /// The blocks in these slots have ended.
+    /// Records that the blocks in these slots have ended.
     pub(super) fn over(&mut self, first: u32, count: u32, mut made: impl FnMut(WaveRequest)) {
         let end = self.ahead.len().min(first as usize + count as usize);
         for queue in self.ahead.get_mut(first as usize..end).into_iter().flatten() {
@@ -157,13 +157,14 @@ mod tests {
     fn the_nth_requests_of_both_halves_are_one() {
         let mut waves = Waves::default();
         let mut all = Vec::new();
-        // Three warps a block: 4 and 3 are a wave, 5 is alone; the odd one comes first.
+        // A block has three warps: slots 3 and 4 form a wave, and 5 is alone. Slot 3 is the even warp, although 4 comes
+        // first.
         for (slot, site) in [(4, 1), (4, 2), (3, 1), (5, 9), (3, 7), (3, 8)] {
             waves.request(&access(site, 0), slot, 3, 0, |made| all.push(described(made)));
         }
         assert_eq!(all, ["1@3+1@4", "9@5", "2@4", "7@3"]);
         all.clear();
-        // Warp 3 is ahead, and stays so at its own barrier; the other's ends it.
+        // Warp 3 is ahead and stays ahead at its own barrier. The other warp's barrier ends this.
         waves.barrier(3, 3, |made| all.push(described(made)));
         assert!(all.is_empty());
         waves.barrier(4, 3, |made| all.push(described(made)));

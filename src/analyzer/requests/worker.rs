@@ -1,4 +1,4 @@
-//! Counts the requests of a share of the SMs.
+//! Counts the requests of a part of the SMs.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use super::{AnalysisTool, Cells, Event, Execution, LaunchShape, Request, decode}
 use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
 use warpline_simulator::geometry::{BankRules, Width};
 
-/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each,
-/// stay below those of the item after it; a payload of a gibibyte has fewer places than there are numbers.
+/// Positions per byte of a batch. An access takes at least 16 bytes, so the positions of a bundle's requests (two each)
+/// stay below those of the next item. The positions of a payload of one gibibyte fit into 32 bits.
 const PLACES: u32 = 4;
 const _: () = assert!(2 * MOST_MEMBERS as u32 <= 16 * PLACES);
 
-/// Figures of one launch, or of one worker's share of it.
+/// Figures of one launch, or of one worker's part of it.
 #[derive(Default)]
 pub struct LaunchWork<R> {
-    /// What was counted.
+    /// The counters.
     pub cells: Cells,
-    /// Device call paths that the cells' contexts are of.
+    /// Device call paths that the contexts of the cells refer to.
     pub contexts: ContextTree,
-    /// How many requests.
+    /// Number of requests.
     pub requests: u64,
-    /// What the worker's tool found.
+    /// Results of the worker's tool.
     pub results: R,
-    /// Worker that made it.
+    /// Number of the worker.
     pub worker: u32,
     warps: Vec<WarpContext>,
-    /// Halves of waves of 64 lanes, for models that have them.
+    /// Pending halves of waves of 64 lanes, for models that have them.
     waves: Waves,
 }
 
@@ -42,44 +42,44 @@ pub struct Worker<T: AnalysisTool> {
     index: u32,
     of: u32,
     banks: BankRules,
-    /// Moves on whenever the remembered segments or cells may be out of date.
+    /// Incremented when cached segments or cells may be outdated.
     epoch: u64,
     last: Option<(LaunchId, u64)>,
     modules: FxHashMap<u32, ModuleState>,
     launches: FxHashMap<LaunchId, (Arc<LaunchShape>, LaunchWork<T::Result>)>,
     scratch: Scratch,
     shifts: Shifts,
-    /// Module of the last batch.
+    /// Number of the last batch's module.
     module: u32,
-    /// Two neighbouring warps are a wave.
+    /// Whether two neighbouring warps form a wave.
     wide: bool,
-    /// The memory as it is for the next batch; each worker has a map of its own, as copies of one would cost time in
-    /// proportion to it whenever memory is allocated between launches.
+    /// The allocations at the time of the next batch. Each worker has its own map, because copying a shared map after
+    /// each allocation would take time proportional to its size.
     map: AllocationMap,
-    /// Moves on with the map.
+    /// Incremented with each change of the map.
     map_version: u64,
     tool: T,
 }
 
-/// What a worker remembers of a module.
+/// The cached state of a module.
 #[derive(Default)]
 struct ModuleState {
     sites: Vec<SiteState>,
     bundles: Vec<BundleState>,
-    /// Site fields of requests that wait to be counted.
+    /// Site fields of requests that are not counted yet.
     waiting: Vec<u32>,
 }
 
-/// What a worker remembers of a bundle's last record.
+/// The cached state of a bundle's last record.
 #[derive(Clone, Default)]
 struct BundleState {
     alike: Alike,
-    /// Of each member.
+    /// Cost of each member.
     costs: Vec<Cost>,
 }
 
 impl BundleState {
-    /// Counts the requests that wait because they were like the last one.
+    /// Counts the pending requests that were equal to the last one.
     fn count_waiting(&mut self, members: &[Member], widths: &[Width], cells: &mut Cells) {
         let Some(waiting) = self.alike.take() else { return };
         for (member, cost) in members.iter().zip(&self.costs) {
@@ -89,7 +89,7 @@ impl BundleState {
 }
 
 impl<T: AnalysisTool> Worker<T> {
-    /// Worker number `index` of `of`.
+    /// Creates worker number `index` of `of`.
     pub fn new(index: u32, of: u32, banks: BankRules, tool: T) -> Self {
         let wide = tool.wave_lanes() == 64;
         Worker {
@@ -110,13 +110,13 @@ impl<T: AnalysisTool> Worker<T> {
         }
     }
 
-    /// A launch begins.
+    /// Starts a launch.
     pub fn start(&mut self, shape: &Arc<LaunchShape>) {
         self.tool.start(shape);
         self.launches.insert(shape.id, (Arc::clone(shape), LaunchWork::default()));
     }
 
-    /// Counts the requests that wait because they were like the ones before them.
+    /// Counts the pending requests that were equal to earlier ones.
     fn count_waiting(&mut self) {
         let Some((launch, _)) = self.last else { return };
         let (Some((shape, work)), Some(state)) = (self.launches.get_mut(&launch), self.modules.get_mut(&self.module))
@@ -138,13 +138,13 @@ impl<T: AnalysisTool> Worker<T> {
         }
     }
 
-    /// Memory changes before the next batch.
+    /// Applies changes of memory before the next batch.
     pub fn apply(&mut self, changes: &[MapChange]) {
         changes.iter().for_each(|change| self.map.apply(*change));
         self.map_version += 1;
     }
 
-    /// Counts a batch that [`super::check_batch`] has passed.
+    /// Counts a batch that [`super::check_batch`] has accepted.
     pub fn batch(&mut self, launch: LaunchId, items: &[u8]) {
         if self.last != Some((launch, self.map_version)) {
             self.count_waiting();
@@ -196,7 +196,7 @@ impl<T: AnalysisTool> Worker<T> {
                 counting.context = work.warps[next as usize].context();
                 continue;
             }
-            // The batch was checked before; nothing after damage is read.
+            // The batch was checked before; anything after damage is ignored.
             let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
             at += length;
             match item {
@@ -239,16 +239,16 @@ impl<T: AnalysisTool> Worker<T> {
                     let execution = Execution { values: &values, operation, slot: counting.slot };
                     counting.tool.event(Event::Operation(&execution));
                 }
-                // Taken above.
+                // These items were handled above.
                 Item::Access(_) | Item::Turn { .. } => {}
             }
         }
         self.tool.batch_end();
     }
 
-    /// Counts the halves of waves that wait at a launch's end, as a batch of their own.
+    /// Counts the pending halves of waves at the end of a launch, as a separate batch.
     fn end_waves(&mut self, launch: LaunchId) {
-        // What is remembered of the sites may be another launch's.
+        // The cached state of sites may belong to another launch.
         self.epoch += 1;
         if let Some((shape, work)) = self.launches.get_mut(&launch) {
             let module = &shape.module.1;
@@ -274,14 +274,14 @@ impl<T: AnalysisTool> Worker<T> {
                 context: ROOT,
             };
             for slot in 0..slots {
-                // Each slot belongs to one worker, so its number orders the requests of all.
+                // Each slot belongs to one worker, so the slot number orders the requests of all workers.
                 counting.waves_over(slot, 1, 2 * slot);
             }
         }
         self.tool.batch_end();
     }
 
-    /// A launch has ended; its figures leave the worker.
+    /// Ends a launch and returns its figures.
     pub fn end(&mut self, launch: LaunchId) -> LaunchWork<T::Result> {
         self.count_waiting();
         if self.wide {
@@ -295,9 +295,9 @@ impl<T: AnalysisTool> Worker<T> {
     }
 }
 
-/// What counting a request of the current warp takes.
+/// The data that is needed to count a request of the current warp.
 struct Counting<'w, T> {
-    /// Requests to shared memory that are alike need not come one by one.
+    /// Whether equal requests to shared memory may be counted together.
     alike: bool,
     wide: bool,
     /// Warps per block.
@@ -314,7 +314,7 @@ struct Counting<'w, T> {
 }
 
 impl<T: AnalysisTool> Counting<'_, T> {
-    /// Counts the request of an item, or the several of a bundle. `at`: byte of the item in its batch.
+    /// Counts the request of an item, or the requests of a bundle. `at` is the byte of the item in its batch.
     #[inline(always)]
     fn item(&mut self, access: &Access<'_>, at: u32) {
         match bundle_of(access.site) {
@@ -350,7 +350,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
         bundle.alike.remember(self.shifts, access, self.context, epoch);
     }
 
-    /// Counts one request and hands it to the tool; `place` orders it in its batch.
+    /// Counts one request and passes it to the tool; `place` is its position in the batch.
     #[inline(always)]
     fn request(&mut self, access: &Access<'_>, place: u32) -> Cost {
         let site = &mut self.state.sites[access.site as usize];
@@ -368,7 +368,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
         let op = self.module.table.sites[access.site as usize].op;
         let cost = self.resolver.resolve(access, width, op, self.context, site, self.cells);
         cost.count_one(access, width, self.cells);
-        // Which addresses of atomic operations meet depends on more than their banks: each is analysed.
+        // Address collisions of atomic operations depend on more than banks, so each request is analysed.
         if op != Op::Atomic {
             site.alike.remember(self.shifts, access, self.context, epoch);
         }
@@ -392,8 +392,8 @@ impl<T: AnalysisTool> Counting<'_, T> {
         self.tool.event(Event::Request(&request));
     }
 
-    /// Returns a request of the current warp: counted, or first put together with that of the other half of its wave. Uses up
-    /// two places.
+    /// Counts a request of the current warp, or pairs it with the request of the wave's other half first. Uses two
+    /// positions.
     #[inline(always)]
     fn make(&mut self, access: &Access<'_>, place: u32) -> Cost {
         if self.wide {
@@ -413,7 +413,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
         self.with_waves(place, |waves, _, made| waves.over(first, count, made));
     }
 
-    /// Counts what `work` makes of waiting halves.
+    /// Counts the requests that `work` produces from pending halves.
     fn with_waves(&mut self, place: u32, work: impl FnOnce(&mut Waves, &Self, &mut dyn FnMut(WaveRequest))) {
         let mut all = Vec::new();
         let mut waves = std::mem::take(self.waves);
@@ -432,7 +432,8 @@ impl<T: AnalysisTool> Counting<'_, T> {
         (self.slot, self.context) = (slot, context);
     }
 
-    /// Counts a request of a whole wave. Caches see the halves one after the other, as they group lanes by 32 or fewer.
+    /// Counts a request of a whole wave. Caches receive the halves one after the other, because they group at most 32
+    /// lanes.
     fn whole(&mut self, even: &PendingRequest, odd: &PendingRequest, place: u32) {
         let number = even.access().site as usize;
         let width = self.module.widths[number];
@@ -453,7 +454,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
                 self.cells,
             );
         } else {
-            // Halves in different allocations are requests of either.
+            // Halves that access different allocations are counted separately.
             for (held, cost) in [even, odd].into_iter().zip(costs) {
                 cost.count_one(&held.access(), width, self.cells);
             }

@@ -1,5 +1,5 @@
-//! Pointer chases of one thread against the closed forms of DELTA (Zhang and Shcherbakov, MEMSYS
-//! 2020): an array of `n` 4-byte integers is walked with stride `s`, round and round.
+//! Compares pointer chases of one thread with the closed forms of DELTA (Zhang and Shcherbakov, MEMSYS 2020). An array
+//! of `n` 4-byte integers is traversed repeatedly with stride `s`.
 
 use warpline_format::site_table::{CacheOp, Op};
 
@@ -42,7 +42,7 @@ fn vega_level_1() {
         assert_eq!(l1(4 * K, 16, 16 * K), 256);
         assert!(l1(4 * K + 16, 16, 16 * K) > 257);
         assert_eq!(l1(5 * K, 16, 16 * K), 16 * K, "with four sets, a quarter more than fits misses always");
-        // Three lines apart: half of the sets' lines per set, so the array of twice the size fits.
+        // With a stride of three lines, an array of twice the size fits, because each set receives half as many lines.
         assert_eq!(l1(8160, 48, 16 * K), 170);
     }
 }
@@ -74,7 +74,7 @@ fn vega_level_2_and_dram() {
 
 #[test]
 fn half_of_level_2_half_of_memory() {
-    // Ring A stays in L2 while ring B runs through it.
+    // Ring A stays in L2 while ring B is traversed.
     let config = model("vega10");
     let (a, b) = (1 << 18, 1 << 22);
     let mut chase = Chase::new(&config);
@@ -117,11 +117,11 @@ fn nvidia_sectors() {
             let m = 3 * n / s;
             assert_eq!(misses(&walk(&config, n, s, m, CacheOp::Default).l1), n / s.max(8), "{name}, stride {s}");
         }
-        // Four accesses share a tag and still miss four times.
+        // Four accesses share a tag, but all four miss.
         let sum = walk(&config, 4 * c1, 8, 4 * c1 / 8, CacheOp::Default);
         assert_eq!(misses(&sum.l1), 4 * c1 / 8, "{name}, first pass");
     }
-    // Least recently used sets: the closed form beyond the capacity, in whole lines.
+    // The sets use LRU; this is the closed form beyond the capacity, in whole lines.
     let config = model("gtx480");
     for (s, m) in [(1, 32 * K), (8, 32 * K), (32, 32 * K)] {
         assert_eq!(misses(&walk(&config, 16 * K, s, m, CacheOp::Default).l1), m * s / 32, "gtx480, stride {s}");
@@ -130,15 +130,15 @@ fn nvidia_sectors() {
 
 #[test]
 fn nvidia_level_2() {
-    // Past L1, as `ld.cg` does.
+    // The loads bypass L1, as `ld.cg` does.
     let config = model("v100");
     let c2 = config.l2.bytes() / 4;
     let n = c2 / 2;
     assert_eq!(misses(&walk(&config, n, 8, 2 * n / 8, CacheOp::Global).l2), n / 8);
     let n = 2 * c2;
     assert_eq!(misses(&walk(&config, n, 8, n / 8 + n / 16, CacheOp::Global).l2), n / 8 + n / 16);
-    // Two partitions: one SM keeps a copy of the other half's lines in its own, so half of the
-    // capacity is what it can use without the far half.
+    // With two partitions, an SM's partition keeps copies of the other partition's lines. An SM can therefore use half
+    // of the capacity without accessing the far partition.
     let config = model("a100");
     let n = 15 << 18;
     let sum = walk(&config, n, 8, 2 * n / 8, CacheOp::Global);

@@ -1,12 +1,12 @@
-//! L1 against GPUs: misses of a random chain of dependent loads, 64 bytes between its places, by the size of its array.
-//! Measured latencies of te42kyfo/gpu-benches 1c36d509 (gpu-latency), as the share of the way from L1's latency to
-//! L2's.
+//! Compares L1 with GPUs: the miss rate of a random chain of dependent loads with 64 bytes between elements, by the
+//! size of the array. The measured latencies are from te42kyfo/gpu-benches 1c36d509 (gpu-latency). They are converted
+//! to miss rates by interpolation between the latencies of L1 and L2.
 
 use warpline_simulator::hierarchy::pointer_chase::random_walk;
 use warpline_simulator::hierarchy::{HierarchyConfig, L1Config};
 use warpline_simulator::models;
 
-/// Model, KiB, per cent of misses.
+/// Model, KiB, and misses in per cent.
 const MEASURED: [(&str, u64, f64); 13] = [
     ("v100", 118, 0.2),
     ("v100", 130, 32.2),
@@ -23,8 +23,8 @@ const MEASURED: [(&str, u64, f64); 13] = [
     ("rtx4090", 113, 81.3),
 ];
 
-/// The hierarchy as a kernel of small blocks without shared memory finds it, which a chain of one thread is: the carve-out
-/// holds what the system keeps of each of all blocks that an SM could take.
+/// Returns the hierarchy for a kernel of small blocks without shared memory, such as a chain of one thread. The
+/// carve-out must fit the shared memory that the system reserves for each block, for all blocks that an SM can hold.
 fn small_blocks(model: &models::Model) -> HierarchyConfig {
     let mut config = model.hierarchy().unwrap();
     let device = model.run_device().unwrap().device;

@@ -1,9 +1,8 @@
-//! Runs the cache and locality engines over the requests of a trace.
+//! Simulates caches and computes reuse distances for the requests of a trace.
 //!
-//! Each worker of the analysis has a [`Simulation`] that serves the SMs of its share: coalescing,
-//! L1 and reuse distances. What leaves the SMs goes to the [`SharedStage`]; it
-//! puts each batch of the trace back into its order and serves L2, in shares. So the figures are the same
-//! for any number of workers.
+//! Each worker of the analysis has a [`Simulation`] that serves the SMs of its part: coalescing, L1 and reuse
+//! distances. Requests that leave the SMs go to the [`SharedStage`]. It restores the trace's order within each batch
+//! and serves L2, divided into shares. The figures therefore do not depend on the number of workers.
 
 mod bypass;
 #[cfg(test)]

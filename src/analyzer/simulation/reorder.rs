@@ -1,9 +1,9 @@
-//! Puts a kept trace into another model's order.
+//! Reorders a recorded trace for another model.
 //!
-//! A launch's records are divided into the streams of its warps, and the scheduler that also
-//! orders a run deals them out again, with the other model's SMs, resident blocks and turns. So the
-//! result is what a run made for that model gives, for programs whose blocks do not race. The
-//! records of one launch are held in memory meanwhile.
+//! The records of a launch are divided into streams, one per warp. The scheduler that orders the records of a run then
+//! schedules these streams with the other model's SMs, resident blocks and issue slots. For programs without races
+//! between blocks, the result is that of a run on that model. The records of one launch are held in memory during this
+//! time.
 
 use std::ops::Range;
 
@@ -18,41 +18,41 @@ use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
 use crate::requests::decode::{self, Step};
 use crate::requests::{BatchError, LaunchShape, check_batch};
 
-/// Bytes of items after which a batch is handed on.
+/// Bytes of items after which a batch is emitted.
 const BATCH_BYTES: usize = 256 << 10;
-/// Blocks without a record are dealt out too, since they take their turns, up to this many and [`EMPTY_PER_BLOCK`] for
-/// each block that has one. The grid of a larger launch is its own claim, which nothing in the trace bears out: then
-/// only blocks with records are dealt out.
+/// Maximum number of blocks without records that are scheduled in addition to [`EMPTY_PER_BLOCK`] per recorded block.
+/// Such blocks use issue slots, too. A larger grid may be wrong, because no records confirm it; then only blocks with
+/// records are scheduled.
 const MOST_EMPTY: u64 = 1 << 22;
-/// See [`MOST_EMPTY`].
+/// Number of blocks without records per recorded block; see [`MOST_EMPTY`].
 const EMPTY_PER_BLOCK: u64 = 64;
 
-/// Why a launch cannot be put into a device's order.
+/// Reasons why a launch cannot be ordered for a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
-    /// The device is too small.
+    /// The device does not have enough resources.
     #[error("a block of it does not fit an SM of {0}")]
     NoRoom(String),
 }
 
-/// Why a batch cannot be put into a device's order.
+/// Reasons why a batch cannot be reordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReorderError {
-    /// It is damaged.
+    /// The batch is damaged.
     #[error(transparent)]
     Batch(#[from] BatchError),
-    /// It belongs to no launch.
+    /// The batch belongs to no running launch.
     #[error("launch {0} is not running")]
     NotRunning(LaunchId),
-    /// A warp has requests and no block.
+    /// A warp has requests but no block.
     #[error("warp slot {0} has a turn and no block")]
     NoBlock(u32),
-    /// A block of a launch starts again.
+    /// A block of a launch starts twice.
     #[error("block {0} of launch {1} starts twice")]
     Twice(u64, LaunchId),
 }
 
-/// Takes launches apart and hands them on in a device's order.
+/// Divides launches and emits them in the order of a device.
 pub struct Reorder {
     device: Device,
     stated: Stated,
@@ -61,31 +61,31 @@ pub struct Reorder {
 
 /// A launch that is being divided.
 struct DividedLaunch {
-    /// As recorded.
+    /// The recorded launch.
     original: LaunchShape,
-    /// As dealt out again.
+    /// The launch on the new device.
     shape: Shape,
-    /// Blocks of the grid, and of a cluster.
+    /// Blocks of the grid, and blocks of a cluster.
     grid: [u32; 3],
     cluster: [u32; 3],
-    /// A share of its blocks was recorded only.
+    /// Whether only a part of its blocks was recorded.
     sampled: bool,
-    /// The run had the device's order of warps.
+    /// Whether the run used the new device's order of warps.
     in_order: bool,
-    /// The blocks that have started, numbered as they came.
+    /// Index of each started block, in the order of starts.
     started: FxHashMap<u64, usize>,
-    /// Number, as in `started`, of the block on each first slot.
+    /// Index in `started` of the block at each first slot.
     on_slot: FxHashMap<u32, usize>,
-    /// All batches, one after another.
+    /// The items of all batches, concatenated.
     bytes: Vec<u8>,
-    /// Pieces of `bytes` per warp, by the block's number · warps + warp.
+    /// Ranges of `bytes` for each warp, indexed by the block's index · warps + warp.
     streams: Vec<Vec<Range<usize>>>,
-    /// How many pieces there are.
+    /// Number of ranges.
     pieces: u64,
 }
 
 impl DividedLaunch {
-    /// Blocks that are dealt out, in order; `None` means all of the grid.
+    /// Returns the blocks to schedule, in order; `None` means the whole grid.
     fn dealt(&self) -> Option<Vec<u64>> {
         let started = self.started.len() as u64;
         if self.shape.blocks <= MOST_EMPTY + EMPTY_PER_BLOCK * started {
@@ -111,21 +111,20 @@ impl DividedLaunch {
 }
 
 impl Reorder {
-    /// Creates a `Reorder` for a device, with what the user states about occupancy.
+    /// Creates a `Reorder` for a device, with the occupancy parameters of the user.
     pub fn new(device: Device, stated: Stated) -> Reorder {
         Reorder { device, stated, launches: FxHashMap::default() }
     }
 
-    /// Returns the device whose order comes out.
+    /// Returns the device that the order is for.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// A launch begins; its registers and resident blocks become those of the device. `recorded` is the device of the
-    /// run. `known` is what ptxas reported of its kernel; without that, the registers are those of the run.
+    /// Starts a launch with the registers and resident blocks of the device. `recorded` is the device of the run.
+    /// `known` contains the figures of ptxas for its kernel; without them, the registers of the run are used.
     ///
-    /// # Errors
-    /// Returns why it cannot be put into the device's order.
+    /// # Errors Returns the reason if it cannot be ordered for the device.
     pub fn launch(
         &mut self,
         event: &mut Launch,
@@ -173,7 +172,7 @@ impl Reorder {
         Ok(())
     }
 
-    /// The blocks of a launch start in clusters of this shape. One that the launch cannot have is ignored.
+    /// Sets the shape of the clusters in which the blocks of a launch start. An impossible shape is ignored.
     pub fn clusters(&mut self, launch: LaunchId, shape: [u32; 3]) {
         let Some(taken) = self.launches.get_mut(&launch) else { return };
         let blocks = cluster::blocks(shape);
@@ -187,7 +186,7 @@ impl Reorder {
         }
     }
 
-    /// Bytes that it holds of running launches.
+    /// Returns the bytes of the stored records of running launches.
     pub fn bytes(&self) -> u64 {
         let of = |taken: &DividedLaunch| {
             let streams = taken.streams.len() * size_of::<Vec<Range<usize>>>();
@@ -197,15 +196,14 @@ impl Reorder {
         self.launches.values().map(of).sum()
     }
 
-    /// Discards a running launch; returns the bytes of its records.
+    /// Discards a running launch and returns the bytes of its records.
     pub fn discard(&mut self, launch: LaunchId) -> u64 {
         self.launches.remove(&launch).map_or(0, |taken| taken.bytes.len() as u64)
     }
 
-    /// Keeps a batch; returns its requests.
+    /// Stores a batch and returns its number of requests.
     ///
-    /// # Errors
-    /// Returns what is wrong with it.
+    /// # Errors Returns the reason if the batch is invalid.
     pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<u64, ReorderError> {
         let taken = self.launches.get_mut(&launch).ok_or(ReorderError::NotRunning(launch))?;
         let requests = check_batch(items, &taken.original)?;
@@ -249,10 +247,10 @@ impl Reorder {
         Ok(requests)
     }
 
-    /// Deals a launch out again, batch by batch; whether blocks without records were given the turns of others.
+    /// Emits a launch in the new order, batch by batch. Returns whether blocks without records were given the issue
+    /// slots of other blocks.
     ///
-    /// # Errors
-    /// Those of `out`.
+    /// # Errors Returns the errors of `out`.
     pub fn finish<E>(&mut self, launch: LaunchId, mut out: impl FnMut(&[u8]) -> Result<(), E>) -> Result<bool, E> {
         let Some(taken) = self.launches.remove(&launch) else { return Ok(false) };
         if taken.streams.is_empty() {
@@ -263,7 +261,7 @@ impl Reorder {
             && taken.in_order
             && (taken.original.slots_per_sm, taken.original.slots as usize) == (taken.shape.slots_per_sm(), slots)
         {
-            // It has its order already, which the blocks without records took part in.
+            // The trace already has this order, including the effect of blocks without records.
             if !taken.bytes.is_empty() {
                 out(&taken.bytes)?;
             }
@@ -271,7 +269,7 @@ impl Reorder {
         }
         let dealt = taken.dealt();
         let blocks = dealt.as_ref().map_or(taken.shape.blocks, |blocks| blocks.len() as u64);
-        // Of some blocks only, clusters are not whole.
+        // If only some blocks are scheduled, clusters are incomplete.
         let cluster = if dealt.is_some() { 1 } else { taken.shape.cluster };
         let shape = Shape { blocks, cluster, ..taken.shape };
         let stands = taken.sampled.then(|| taken.recorded());
@@ -284,14 +282,14 @@ impl Reorder {
     }
 }
 
-/// Where a slot's warp is.
+/// The position of a slot's warp in its stream.
 #[derive(Clone, Copy, Default)]
 struct SlotState {
     stream: usize,
     piece: usize,
-    /// Byte in the piece.
+    /// Byte offset within the current range.
     at: usize,
-    /// Of a block that was not recorded.
+    /// Whether the warp belongs to a block that was not recorded.
     silent: bool,
 }
 
@@ -299,8 +297,8 @@ struct Dealer<'a, F> {
     taken: &'a DividedLaunch,
     /// See [`DividedLaunch::dealt`].
     dealt: Option<Vec<u64>>,
-    /// Of a sample the blocks with records, in order: each stands for those up to the next, which take as many turns
-    /// and have no records.
+    /// For a sampled launch, the recorded blocks in order. Each represents the following blocks up to the next recorded
+    /// one. These use as many issue slots and have no records.
     stands: Option<Vec<u64>>,
     slots: Vec<SlotState>,
     batch: Vec<u8>,
@@ -316,7 +314,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
         Ok(())
     }
 
-    /// As on the CPU device: the budget is checked first, a warp without items has ended.
+    /// As on the CPU device, the budget is checked first, and a warp without items has ended.
     fn take(&mut self, slot: usize, mut requests: u32) -> TurnEnd {
         let SlotState { stream, mut piece, mut at, silent } = self.slots[slot];
         let pieces = self.taken.streams.get(stream).map_or(&[][..], Vec::as_slice);
@@ -361,7 +359,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> WarpStreams for Dealer<'_, F> {
         let silent = stand.is_some_and(|stand| stand != block);
         let number = self.taken.started.get(&stand.unwrap_or(block));
         for warp in 0..warps {
-            // A block without a record has no items either.
+            // A block without records has no items.
             let stream = number.map_or(usize::MAX, |number| number * warps as usize + warp as usize);
             self.slots[(first_slot + warp) as usize] = SlotState { stream, silent, ..SlotState::default() };
         }
@@ -406,7 +404,7 @@ mod tests {
     use super::*;
     use crate::attribution::Module;
 
-    /// What a warp does next.
+    /// A step of a warp.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Load(u64),
@@ -414,7 +412,7 @@ mod tests {
         Call,
     }
 
-    /// Makes a trace as the CPU device does: a budget, then a barrier or the end.
+    /// Produces a trace like the CPU device: a budget, then a barrier or the end.
     struct Producer<'a> {
         programs: &'a [Vec<Step>],
         warps: u32,
@@ -429,7 +427,7 @@ mod tests {
 
         fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Infallible> {
             for warp in 0..self.warps {
-                // Blocks differ in length; the warps of a block meet at the same barriers.
+                // Blocks have different lengths; the warps of a block arrive at the same barriers.
                 let program = (block as usize * 7) % self.programs.len();
                 self.slots[(first_slot + warp) as usize] = (program, 0);
                 self.recorded[(first_slot + warp) as usize] = block.is_multiple_of(self.share);
@@ -486,7 +484,7 @@ mod tests {
         produce_share(programs, device, launch, 1)
     }
 
-    /// Returns the records of every `share`-th block; the others take their turns without any.
+    /// Returns the records of every `share`-th block. The other blocks use their issue slots without records.
     fn produce_share(programs: &[Vec<Step>], device: &Device, launch: &Launch, share: u64) -> Vec<u8> {
         let warps = launch.block[0].div_ceil(32);
         let shape = Shape {
@@ -531,7 +529,7 @@ mod tests {
         Launch { resident_blocks: device.resident_blocks(threads, 32, 0), ..Launch::with_defaults(0, blocks, threads) }
     }
 
-    /// Puts a launch of which a share was recorded into the order of a device.
+    /// Reorders a partly recorded launch for a device.
     fn reordered(from: &Device, to: Device, recorded: &Launch, trace: &[u8]) -> (Vec<u8>, bool) {
         let mut reorder = Reorder::new(to, Stated::default());
         let original = LaunchShape::new(recorded, module(), 0, from).unwrap();
@@ -547,7 +545,7 @@ mod tests {
 
     #[test]
     fn blocks_that_were_not_recorded_take_the_turns_of_those_that_were() {
-        // Ten waves and more, of which every fourth block was recorded.
+        // There are more than ten waves, and every fourth block was recorded.
         let device = |sms| Device { sms, turn: 2, threads_per_sm: 256, ..Device::rtx_2080_ti() };
         let (from, to) = (device(2), device(3));
         let programs = [vec![Step::Load(4096), Step::Load(8192), Step::Barrier, Step::Load(4096), Step::Call]];
@@ -559,7 +557,7 @@ mod tests {
 
     #[test]
     fn a_share_for_the_device_of_the_run_stays_as_it_was_recorded() {
-        // Blocks differ, so that those without records cannot be guessed.
+        // The blocks differ, so those without records cannot be predicted exactly.
         let device = Device { sms: 2, turn: 2, threads_per_sm: 256, ..Device::rtx_2080_ti() };
         let programs = [vec![Step::Load(4096)], vec![Step::Load(8192), Step::Barrier, Step::Load(4096), Step::Load(0)]];
         let recorded = Launch { block_share: 3, ..launch(&device, 50, 64) };
@@ -609,7 +607,7 @@ mod tests {
             reorder.batch(0, &trace).unwrap();
             let mut got = Vec::new();
             let Ok(_) = reorder.finish(0, |items| { got.extend_from_slice(items); Ok::<(), Infallible>(()) });
-            // A launch without requests has nothing to deal out.
+            // A launch without requests has nothing to schedule.
             if Items::new(&trace).any(|item| matches!(item, Ok(Item::Turn { .. }))) {
                 prop_assert_eq!(got, want);
             }

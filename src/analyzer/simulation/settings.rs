@@ -1,4 +1,4 @@
-//! What is simulated.
+//! Settings of the simulation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::races::RaceCheck;
 use warpline_simulator::hierarchy::{Copies, HierarchyConfig};
 use warpline_simulator::locality::{Distance, Stores};
 
-/// Within what uses are of the same data.
+/// The scope within which reuse is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReuseScope {
     /// A thread block.
     #[default]
     Block,
-    /// An SM, whatever its blocks, in a launch.
+    /// An SM during a launch, over all its blocks.
     Sm,
     /// A launch.
     Launch,
@@ -33,59 +33,59 @@ impl ReuseScope {
     }
 }
 
-/// How reuse distances are taken.
+/// How reuse distances are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReuseSettings {
-    /// Exact or not.
+    /// Exact or approximate computation.
     pub distance: Distance,
-    /// Within what.
+    /// Scope of reuse.
     pub scope: ReuseScope,
 }
 
-/// The profile's text if distances were not computed.
+/// Text in the profile if distances were not computed.
 const NOT_COMPUTED: &str = "not computed (--reuse off)";
-/// The profile's text for approximate distances; `docs/design/locality.md` has the measurements.
+/// Text in the profile for approximate distances; `docs/design/locality.md` has the measurements.
 const APPROXIMATE: &str =
     "approximate, by average eviction time, which assumes that the mix of uses is constant within a scope";
 
-/// What is simulated.
+/// Settings of the simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The GPU's memory hierarchy.
     pub hierarchy: HierarchyConfig,
-    /// Copies leave their data in L2.
+    /// Whether copies leave their data in L2.
     pub warm_copies: bool,
-    /// L2 is empty at each launch, as a profiler leaves it that flushes caches; what was written to it is not counted
-    /// as written to memory then.
+    /// Whether L2 is empty at each launch, as with a profiler that flushes caches. Written data in L2 is then not
+    /// counted as DRAM writes.
     pub flush_at_launch: bool,
-    /// What stores do to reuse distances.
+    /// How stores affect reuse distances.
     pub stores: Stores,
-    /// How reuse distances are taken, if they are.
+    /// How reuse distances are computed; `None` if they are not.
     pub reuse: Option<ReuseSettings>,
-    /// What the user states about occupancy; further models and `sim` go by it as the run does.
+    /// Occupancy parameters of the user. Further models and `sim` use them like the run.
     pub stated: Stated,
-    /// Loads that bypass L1 whatever their cache operator; `None`: none.
+    /// Loads that bypass L1 regardless of their cache operator; `None` if there are none.
     pub bypass: Option<Arc<Bypass>>,
-    /// Pages to count.
+    /// Settings of the page analysis.
     pub pages: Option<PageSettings>,
     /// Extent of the check for conflicts between warps.
     pub races: RaceCheck,
-    /// Bytes that the analysis may take, where they are bounded.
+    /// Maximum bytes of memory that the analysis may use; `None` if unlimited.
     pub memory: Option<u64>,
-    /// Reuse distances are approximated for its sake.
+    /// Whether reuse distances are approximate because of this limit.
     pub reuse_given_up: bool,
 }
 
-/// Bytes that an analysis takes before it has seen anything: the program, the ring, symbols.
+/// Bytes that an analysis needs independent of the trace: the program, the ring, symbols.
 const BASE_BYTES: u64 = 160 << 20;
-/// For each worker: batches and requests that wait.
+/// Additional bytes per worker, for waiting batches and requests.
 const WORKER_BYTES: u64 = 64 << 20;
-/// Bytes that distances which are counted may take; with less memory than these and what is fixed they are
-/// approximated, which bounds the lines that are followed.
+/// Bytes for exact reuse distances. If the limit minus the fixed bytes is smaller, distances are approximated, which
+/// limits the number of sampled lines.
 const COUNTED_REUSE_BYTES: u64 = 512 << 20;
 
 impl Settings {
-    /// A hierarchy as its model has it, with reuse distances that stores restart.
+    /// Creates settings with a model's hierarchy, and with exact reuse distances that stores restart.
     pub fn new(hierarchy: HierarchyConfig) -> Settings {
         Settings {
             warm_copies: hierarchy.l2.copies == Copies::Warm,
@@ -106,7 +106,8 @@ impl Settings {
         }
     }
 
-    /// Bytes that do not depend on the trace, about: with fewer there is no analysis by this many workers.
+    /// Returns the approximate bytes that do not depend on the trace. An analysis with this many workers is impossible
+    /// with less memory.
     pub fn least_bytes(&self, workers: usize) -> u64 {
         self.base_bytes() + 2 * WORKER_BYTES.saturating_mul(workers.max(1) as u64)
     }
@@ -115,14 +116,14 @@ impl Settings {
         BASE_BYTES + self.hierarchy.l2.bytes() / 4
     }
 
-    /// Bytes that what a trace makes grow may take: half of what is not taken at once, the other half is the workers'.
-    /// It does not depend on their number, as figures must not.
+    /// Returns the bytes available for data that grows with the trace: half of the limit minus the fixed bytes. The
+    /// other half is for workers. The value does not depend on the number of workers, because figures must not.
     pub fn growth_bytes(&self) -> Option<u64> {
         self.memory.map(|granted| granted.saturating_sub(self.base_bytes()) / 2)
     }
 
-    /// Bounds the memory. Distances that are counted grow with the memory that a scope touches, so where little is
-    /// granted, or a scope has no bound of its own, they are approximated.
+    /// Limits the memory. Exact reuse distances grow with the memory that a scope touches, so they are approximated if
+    /// the limit is small or the scope is unbounded.
     pub fn bound_memory(&mut self, granted: u64) {
         self.memory = Some(granted);
         let little = granted < self.base_bytes().saturating_add(COUNTED_REUSE_BYTES);
@@ -134,7 +135,7 @@ impl Settings {
         }
     }
 
-    /// Returns whether one worker has to see the requests of all SMs in their order.
+    /// Returns whether one worker must process the requests of all SMs in order.
     pub fn needs_one_worker(&self) -> bool {
         self.reuse.is_some_and(|reuse| reuse.scope == ReuseScope::Launch)
     }

@@ -1,8 +1,8 @@
 //! L2, shared by all workers.
 //!
-//! Its sets are divided into shares, by slice where there are enough, and any worker that has time serves any share.
-//! A share gets what is on its way to it batch by batch, in the order of the trace, and sets do not depend on each
-//! other; so the figures are the same for any number of workers and shares.
+//! Its sets are divided into shares, by slice if there are enough slices, and any idle worker serves any share. Each
+//! share receives its requests batch by batch in the order of the trace. Sets are independent of each other, so the
+//! figures do not depend on the numbers of workers and shares.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -14,38 +14,38 @@ use super::Settings;
 use warpline_simulator::geometry::LINE_BYTES;
 use warpline_simulator::hierarchy::{Egress, EgressQueue, SecondLevel, Shares, SumOf, Traffic, TrafficCells, Written};
 
-/// Most shares: more would wait for each other's batches.
+/// Maximum number of shares. More shares would wait for each other's batches.
 const MOST_SHARES: u32 = 8;
-/// Batches that may wait to be served before workers wait for the shares.
+/// Number of pending batches from which workers wait for the shares.
 const CROWDED: usize = 16;
-/// Of the copies before a batch, the last that write this many times the size of L2 leave their data there; what was
-/// before them has been pushed out.
+/// Only the last copies before a batch are simulated: those that write this many times the size of L2. Data of earlier
+/// copies is already evicted.
 const LAST_COPIES: u64 = 16;
 
-/// A batch, or the parts of it that have come so far.
+/// A batch, or its parts received so far.
 #[derive(Default)]
 struct Batch {
     launch: LaunchId,
-    /// What each worker handed on, and which they are.
+    /// Requests submitted by each worker, and a mask of the workers.
     parts: Vec<Egress>,
     workers: Vec<u32>,
-    /// Copies before it.
+    /// Copies before the batch.
     copies: Vec<Written>,
 }
 
-/// Which batches have come, and how far each share is.
+/// Received batches, and the progress of each share.
 struct Order {
-    /// Number of the batch that has to be completed next.
+    /// Number of the next batch to complete.
     next: u64,
     waiting: BTreeMap<u64, Batch>,
-    /// Copies by the number of the batch they come before.
+    /// Copies, by number of the batch that follows them.
     copies: BTreeMap<u64, Vec<Written>>,
-    /// Lines that copies before one batch are followed for.
+    /// Maximum number of lines of copies before one batch that are simulated.
     copied_lines: u64,
-    /// Complete ones that a share has still to serve; the first one's number is `first`.
+    /// Complete batches that some share has not served yet. The number of the first one is `first`.
     ready: VecDeque<Arc<Batch>>,
     first: u64,
-    /// Indexed by share: number of the batch that it serves next.
+    /// Indexed by share: number of the next batch to serve.
     served: Vec<u64>,
     spare: Vec<Egress>,
 }
@@ -53,11 +53,11 @@ struct Order {
 /// Some sets of L2.
 struct Share {
     level: SecondLevel,
-    /// Number of the batch that is served next.
+    /// Number of the next batch to serve.
     next: u64,
-    /// The launch that was served last.
+    /// The launch of the last served batch.
     launch: Option<LaunchId>,
-    /// Sums by launch and worker.
+    /// Sums by launch, then by worker.
     sums: FxHashMap<LaunchId, Vec<TrafficCells>>,
 }
 
@@ -69,7 +69,7 @@ struct Stage {
     shares: Vec<Mutex<Share>>,
 }
 
-/// The stage as workers hold it.
+/// The shared stage, as workers access it.
 #[derive(Clone)]
 pub struct SharedStage(Arc<Stage>);
 
@@ -85,13 +85,13 @@ impl SumOf for Sums<'_> {
     }
 }
 
-/// Returns a worker that panicked is reported by the pool; its figures are not used.
+/// Locks a mutex and ignores poisoning: the pool reports a worker that panicked, and its figures are not used.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl SharedStage {
-    /// An empty L2 for `workers` workers.
+    /// Creates an empty L2 for `workers` workers.
     pub fn new(settings: &Settings, workers: u32) -> SharedStage {
         let l2 = &settings.hierarchy.l2;
         let division = Shares::new(l2.slices, l2.sets, workers.clamp(1, MOST_SHARES));
@@ -119,17 +119,17 @@ impl SharedStage {
         }))
     }
 
-    /// Where a worker puts what leaves its SMs.
+    /// Returns an empty queue for requests that leave a worker's SMs.
     pub(super) fn leaving(&self) -> Egress {
         Egress::new(&self.0.settings.hierarchy.l2, self.0.division)
     }
 
-    /// A copy writes device memory before batch number `batch`.
+    /// Records that a copy writes device memory before batch number `batch`.
     pub fn copied(&self, batch: u64, written: Written) {
         lock(&self.0.order).copies.entry(batch).or_default().push(written);
     }
 
-    /// A worker's part of a batch; `left` comes back empty.
+    /// Submits a worker's part of a batch; `left` is returned empty.
     pub(super) fn submit(&self, batch: u64, launch: LaunchId, worker: u32, left: &mut Egress) {
         let mut order = lock(&self.0.order);
         let spare = order.spare.pop().unwrap_or_else(|| self.leaving());
@@ -143,12 +143,12 @@ impl SharedStage {
         self.0.serve(worker, crowded);
     }
 
-    /// A worker has handed on all it had: nothing that is complete stays unserved.
+    /// Called when a worker has submitted all its parts. Serves all complete batches.
     pub(super) fn finish(&self, worker: u32) {
         self.0.serve(worker, true);
     }
 
-    /// Returns the sums of a launch that has ended, by worker; nothing of it may still be on its way.
+    /// Returns the sums of an ended launch, by worker. All its requests must have been served.
     pub fn take(&self, launch: LaunchId) -> Vec<TrafficCells> {
         let mut sums: Vec<TrafficCells> = Vec::new();
         for share in &self.0.shares {
@@ -165,8 +165,8 @@ impl SharedStage {
 }
 
 impl Stage {
-    /// Serves what is complete, beginning with another share for each worker. Shares that others are serving are waited
-    /// for, or left to them.
+    /// Serves complete batches. Each worker starts with another share. Shares that others are serving are waited for or
+    /// skipped.
     fn serve(&self, worker: u32, wait: bool) {
         let count = self.shares.len();
         for index in (0..count).map(|step| (worker as usize + step) % count) {
@@ -202,7 +202,7 @@ impl Stage {
 }
 
 impl Order {
-    /// Makes batches ready whose parts have all come.
+    /// Marks batches as ready when all their parts have arrived.
     fn complete(&mut self, workers: u32) {
         while let Some(entry) = self.waiting.first_entry()
             && *entry.key() == self.next
@@ -223,12 +223,12 @@ impl Order {
         }
     }
 
-    /// Returns the batch with a number, if it is complete.
+    /// Returns the batch with a number if it is complete.
     fn ready_for(&self, number: u64) -> Option<Arc<Batch>> {
         self.ready.get((number - self.first) as usize).map(Arc::clone)
     }
 
-    /// A share continues with batch number `next`; batches that no share needs any more give their memory back.
+    /// Records that a share continues with batch number `next`. Batches that no share needs are freed.
     fn done(&mut self, share: usize, next: u64) {
         self.served[share] = next;
         let all = self.served.iter().min().copied().unwrap_or(next);

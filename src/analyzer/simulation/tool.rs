@@ -1,4 +1,4 @@
-//! The part of the simulation that a worker does alone.
+//! The part of the simulation that each worker runs independently.
 
 use rustc_hash::FxHashMap;
 use warpline_format::abi::windows;
@@ -14,18 +14,18 @@ use warpline_simulator::hierarchy::{
 };
 use warpline_simulator::locality::{ReuseCells, Scope, Serve};
 
-/// Bytes that waiting requests of all resident blocks may take, about, and limits for one block.
+/// Approximate maximum bytes of waiting requests of all resident blocks, and limits for one block.
 const ALL_QUEUES: usize = 32 << 20;
 const QUEUE_BYTES: std::ops::RangeInclusive<usize> = 2 << 10..=64 << 10;
 
 /// A launch that is running.
 struct Running {
     first: FirstLevel,
-    /// Indexed by resident block over all SMs, by SM, or one.
+    /// Scopes, indexed by resident block over all SMs or by SM, or a single scope.
     scopes: Vec<Option<Scope>>,
-    /// Sizes of the caches in this launch, in bytes.
+    /// Cache sizes in this launch, in bytes.
     cache_bytes: [u64; 2],
-    /// Bytes of requests that may wait in each.
+    /// Maximum bytes of waiting requests per scope.
     room: usize,
     warps: u32,
     slots_per_sm: u32,
@@ -45,7 +45,7 @@ impl Running {
     }
 }
 
-/// Simulates one worker's share of the SMs.
+/// Simulates the SMs of one worker.
 pub struct Simulation {
     settings: Settings,
     worker: u32,
@@ -60,7 +60,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// For worker number `worker`.
+    /// Creates the simulation of worker number `worker`.
     pub fn new(settings: &Settings, worker: u32, stage: SharedStage) -> Simulation {
         Simulation {
             settings: settings.clone(),
@@ -115,7 +115,7 @@ impl Simulation {
                 words: u64::from(request.width.bytes.div_ceil(4)),
             });
         }
-        // Distances are of memory that blocks share; a lane's own stack has none.
+        // Reuse distances are computed for memory that blocks share, not for the lanes' stacks.
         if access.space == Space::Global
             && let Some(ReuseSettings { distance, scope }) = self.settings.reuse
         {
@@ -211,7 +211,7 @@ impl AnalysisTool for Simulation {
     }
 }
 
-/// Bytes of requests that may wait in each block's queue: [`ALL_QUEUES`] shared among the resident blocks.
+/// Returns the maximum bytes of requests in each block's queue: [`ALL_QUEUES`] divided among the resident blocks.
 fn room_of(launch: &LaunchShape) -> usize {
     let blocks = u64::from(launch.slots / launch.warps.max(1)).min(launch.blocks).max(1) as usize;
     (ALL_QUEUES / blocks).clamp(*QUEUE_BYTES.start(), *QUEUE_BYTES.end())

@@ -1,6 +1,6 @@
-//! Passes through the stages of L1 against hardware counters, measured on one SM with 32 warps (a block of 1024
-//! threads) that load from lines present in L1: te42kyfo/gpu-benches 1c36d509, gpu-strides, single figures.
-//! The tag stage's rule was fitted on the A100; A40 and H200 were not used for it.
+//! Compares passes through the stages of L1 with hardware counters. They were measured on one SM with 32 warps (a block
+//! of 1024 threads) that load from lines present in L1: te42kyfo/gpu-benches 1c36d509, gpu-strides, single
+//! measurements. The rule for the tag stage was fitted to the A100; the A40 and the H200 were not used for the fit.
 
 use warpline_format::access::{Item, Items, Space, push_access};
 use warpline_format::site_table::Op;
@@ -10,17 +10,17 @@ use warpline_simulator::hierarchy::{Coalescer, Groups, L1Stages, tag_passes};
 use warpline_simulator::metrics::{WavefrontMemo, wavefronts};
 use warpline_simulator::models::find;
 
-/// Threads' elements.
+/// The elements that threads access.
 #[derive(Clone, Copy, Debug)]
 enum Pattern {
-    /// `threadIdx.x % 64` times this.
+    /// The index is `threadIdx.x % 64` times this stride.
     Stride(u64),
-    /// Blocks of threads this wide, rows 4098 elements apart.
+    /// Threads form blocks of this width; rows are 4098 elements apart.
     Block(u64),
 }
 use Pattern::{Block, Stride};
 
-/// Bytes per element, pattern, and measured per load of a warp: passes through the data stage, through the
+/// Bytes per element, pattern, and measurements per load of a warp: passes through the data stage, passes through the
 /// tag stage, and cycles.
 type Measured = (u32, Pattern, f64, f64, f64);
 
@@ -71,7 +71,7 @@ const H200: &[Measured] = &[
     (8, Stride(14), 4.0, 7.0, 7.0),
 ];
 
-/// The A40; its 8-byte rows are limited by its double-precision units and do not measure L1.
+/// Measurements of the A40. Its 8-byte rows are limited by the double-precision units and do not measure L1.
 const A40: &[Measured] = &[
     (4, Block(2), 1.0, 5.1, 5.1),
     (4, Block(8), 4.0, 2.1, 4.0),
@@ -85,7 +85,7 @@ const A40: &[Measured] = &[
     (4, Stride(33), 1.0, 8.8, 8.8),
 ];
 
-/// Mean passes per load of a warp: data, tag, and the load/store units' cycles.
+/// Returns the modelled means per load of a warp: data passes, tag passes, and cycles of the load/store units.
 fn modelled(stages: &L1Stages, bytes: u32, pattern: Pattern) -> (f64, f64, f64) {
     let rules = BankRules { data: Some(stages.data), ..BankRules::default() };
     let (mut memo, mut words, mut coalescer) = (WavefrontMemo::default(), Vec::new(), Coalescer::default());

@@ -1,4 +1,4 @@
-//! Reading trace streams, wherever their bytes come from: a file, a pipe, the shared-memory ring.
+//! Reads trace streams from a file, a pipe or the shared-memory ring.
 
 mod packed;
 mod reader;

@@ -1,4 +1,4 @@
-//! Splits a stream into checked chunks. A damaged or cut stream is readable up to the damage.
+//! Splits a stream into validated chunks. A damaged or truncated stream is readable up to the damage.
 
 use std::io::Read;
 
@@ -8,8 +8,8 @@ use warpline_format::chunk::{
 };
 use warpline_format::event::{Event, EventError, LaunchId};
 
-/// Payloads are taken in pieces of at most this size, so that a damaged length does not make the
-/// reader allocate memory that the stream cannot fill.
+/// Payloads are read in pieces of at most this size, so that a damaged length does not cause an allocation that the
+/// stream cannot fill.
 const READ_STEP: usize = 1 << 20;
 
 /// One chunk of a trace.
@@ -17,40 +17,40 @@ const READ_STEP: usize = 1 << 20;
 pub enum Message<'a> {
     /// A control record.
     Event(Box<Event>),
-    /// Items of one launch, see [`warpline_format::access`].
+    /// Items of one launch; see [`warpline_format::access`].
     Batch {
-        /// Launch they belong to.
+        /// The launch of the items.
         launch: LaunchId,
         /// Encoded items.
         items: &'a [u8],
     },
 }
 
-/// Why a stream cannot be read on. Everything before it was intact.
+/// Reasons why a stream cannot be read further. Everything before the damage was intact.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// The first bytes are not those of a trace this release reads.
+    /// The first bytes are not those of a trace that this release can read.
     #[error(transparent)]
     Header(#[from] HeaderError),
     /// The stream ends inside its header.
     #[error("the trace is empty or shorter than its header ({0} bytes)")]
     NoHeader(usize),
-    /// A chunk is not what it has to be.
+    /// A chunk is invalid.
     #[error(transparent)]
     Chunk(#[from] ChunkError),
     /// The stream ends inside a chunk.
     #[error("the trace ends inside chunk {0}")]
     Cut(u64),
-    /// An intact chunk holds a control record that does not decode.
+    /// An intact chunk contains a control record that cannot be decoded.
     #[error("chunk {0}: {1}")]
     Event(u64, EventError),
-    /// An intact chunk holds items that do not decode.
+    /// An intact chunk contains items that cannot be decoded.
     #[error("chunk {0}: {1}")]
     Items(u64, ItemError),
-    /// A record refers to something that was never announced, or contradicts an earlier one.
+    /// A record refers to something undeclared, or contradicts an earlier record.
     #[error("chunk {0}: {1}")]
     Meaning(u64, String),
-    /// The system failed to deliver the bytes.
+    /// The system failed to read the bytes.
     #[error("reading the trace failed: {0}")]
     Io(#[from] std::io::Error),
 }
@@ -60,9 +60,9 @@ pub enum Damage {
 pub enum Ending {
     /// With its `End` record.
     Complete,
-    /// Between two chunks, but without the `End` record: the program was cut off.
+    /// Between two chunks, but without the `End` record, because the program was interrupted.
     Unfinished,
-    /// See [`Damage`].
+    /// At damage; see [`Damage`].
     Damaged(Damage),
 }
 
@@ -79,9 +79,8 @@ pub struct TraceReader<R> {
 impl<R: Read> TraceReader<R> {
     /// Reads and checks the stream's header.
     ///
-    /// # Errors
-    /// [`Damage::NoHeader`] for a stream shorter than a header, [`Damage::Header`] for anything that
-    /// is not a trace or is newer than this release, [`Damage::Io`].
+    /// # Errors Returns [`Damage::NoHeader`] for a stream that is shorter than a header, [`Damage::Header`] if it is
+    /// not a trace or is newer than this release, or [`Damage::Io`].
     pub fn new(mut source: R) -> Result<Self, Damage> {
         let mut header = [0; HEADER_BYTES];
         let got = read_full(&mut source, &mut header)?;
@@ -92,17 +91,17 @@ impl<R: Read> TraceReader<R> {
         Ok(TraceReader { source, payload: Vec::new(), sequence: 0, bytes: got as u64, ended: false, version })
     }
 
-    /// Format version of the stream.
+    /// Returns the format version of the stream.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Bytes read so far.
+    /// Returns the bytes read so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Number of the chunk that [`Self::next`] gave last; for messages.
+    /// Returns the number of the chunk that [`Self::next`] returned last, for messages.
     pub fn chunk(&self) -> u64 {
         self.sequence.saturating_sub(1)
     }
@@ -136,7 +135,7 @@ impl<R: Read> TraceReader<R> {
         }
     }
 
-    /// Reads one chunk into the payload buffer; `None` at a clean end between chunks.
+    /// Reads one chunk into the payload buffer; returns `None` if the stream ends between chunks.
     fn fill(&mut self) -> Result<Option<ChunkHead>, Damage> {
         let mut head = [0; CHUNK_HEAD_BYTES];
         let got = read_full(&mut self.source, &mut head)?;
@@ -166,7 +165,7 @@ impl<R: Read> TraceReader<R> {
     }
 }
 
-/// Reads until the buffer is full or the stream ends; returns how much came.
+/// Reads until the buffer is full or the stream ends; returns the number of bytes.
 fn read_full(source: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut got = 0;
     while got < buffer.len() {
@@ -203,7 +202,7 @@ mod tests {
         ])
     }
 
-    /// Messages read before the end, as text, and the ending.
+    /// Returns the messages before the end as text, and the ending.
     fn read(bytes: &[u8]) -> (Vec<String>, Ending) {
         let mut reader = match TraceReader::new(bytes) {
             Ok(reader) => reader,
@@ -241,7 +240,7 @@ mod tests {
         let whole = small();
         let (all, _) = read(&whole);
         for bit in 0..whole.len() * 8 {
-            // The header's last four bytes are spare.
+            // The header's last four bytes are unused.
             if (12..16).contains(&(bit / 8)) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The consumer's end of the shared-memory ring as a byte stream.
+//! Reads the shared-memory ring as a byte stream.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use warpline_format::ring::{DATA_OFFSET, MAGIC, Ring};
 
-/// How long the reader sleeps when the ring stays empty: short enough not to be felt, long enough
-/// to cost nothing.
+/// Maximum time that the reader sleeps while the ring is empty: too short to be noticeable, and long enough to cost no
+/// CPU time.
 const LONGEST_SLEEP: Duration = Duration::from_millis(2);
-/// Polls of an empty ring before the reader starts to sleep.
+/// Number of polls of an empty ring before the reader starts to sleep.
 const SPINS: u32 = 64;
 
 /// A ring in an anonymous memory file that a child process can inherit.
@@ -21,7 +21,7 @@ pub struct RingMemory {
     bytes: usize,
 }
 
-// SAFETY: the mapping is shared memory used through `Ring`, whose shared state is atomic.
+// SAFETY: the shared memory is accessed only through `Ring`, whose shared state is atomic.
 unsafe impl Send for RingMemory {}
 // SAFETY: as above.
 unsafe impl Sync for RingMemory {}
@@ -29,8 +29,7 @@ unsafe impl Sync for RingMemory {}
 impl RingMemory {
     /// Creates and maps a ring with room for `capacity` bytes. The descriptor is inheritable.
     ///
-    /// # Errors
-    /// The system's, when it gives no memory file.
+    /// # Errors Returns the system's error if it cannot create a memory file.
     pub fn create(capacity: usize) -> io::Result<RingMemory> {
         let bytes = DATA_OFFSET + capacity.next_multiple_of(4096);
         // SAFETY: the name is a zero-terminated constant. Without MFD_CLOEXEC the child inherits it.
@@ -38,10 +37,10 @@ impl RingMemory {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: a descriptor that was just made and that nothing else owns.
+        // SAFETY: the descriptor was just created, and nothing else owns it.
         let file = unsafe { File::from_raw_fd(descriptor) };
         file.set_len(bytes as u64)?;
-        // SAFETY: maps the whole file at a place of the system's choice.
+        // SAFETY: the call maps the whole file at an address that the system chooses.
         let address = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -60,14 +59,14 @@ impl RingMemory {
         Ok(memory)
     }
 
-    /// Number of the descriptor, the same in a child.
+    /// Returns the number of the descriptor, which is the same in a child process.
     pub fn descriptor(&self) -> RawFd {
         self.file.as_raw_fd()
     }
 
     /// Returns the ring. Must not outlive `self`.
     pub fn ring(&self) -> Ring {
-        // SAFETY: `address` is a page-aligned mapping of `bytes` zeroed bytes, more than the control page.
+        // SAFETY: `address` is a page-aligned mapping of `bytes` zeroed bytes, which is more than the control page.
         unsafe { Ring::new(self.address, self.bytes) }
     }
 }
@@ -75,19 +74,19 @@ impl RingMemory {
 impl Drop for RingMemory {
     fn drop(&mut self) {
         self.ring().control().abandoned.store(1, Ordering::Release);
-        // SAFETY: the mapping made in `create`; no ring of it is used after this by contract.
+        // SAFETY: the mapping was created in `create`; by contract, no ring uses it after this.
         unsafe { libc::munmap(self.address.cast(), self.bytes) };
     }
 }
 
-/// Reads a ring until its producer has closed it or is known to be gone.
+/// Reads a ring until its producer has closed it or has ended.
 pub struct RingReader<'a, F> {
     memory: &'a RingMemory,
     gone: F,
 }
 
 impl<'a, F: FnMut() -> bool> RingReader<'a, F> {
-    /// `gone` returns whether all writers have ended; it is called while the ring is empty.
+    /// Creates a reader. `gone` returns whether all writers have ended; it is called while the ring is empty.
     pub fn new(memory: &'a RingMemory, gone: F) -> Self {
         RingReader { memory, gone }
     }
@@ -101,7 +100,7 @@ impl<F: FnMut() -> bool> Read for RingReader<'_, F> {
         let ring = self.memory.ring();
         let mut tries = 0u32;
         loop {
-            // Both are queried before the last read: what came before the close must not be missed.
+            // Both are queried before the last read, so that bytes written before the close are not missed.
             let over = ring.control().closed.load(Ordering::Acquire) != 0 || (tries >= SPINS && (self.gone)());
             let count = ring.read_some(buffer);
             if count > 0 || over {

@@ -1,35 +1,35 @@
-//! Windows of requests and the pages in them.
+//! Windows of requests, and the distinct pages in them.
 
 use rustc_hash::FxHashSet;
 
 use crate::analyses::{Sum, Table};
 
-/// What is counted.
+/// Settings of the page analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageSettings {
-    /// Bytes of a page, a power of two from 4096 on.
+    /// Bytes of a page; a power of two that is at least 4096.
     pub page_bytes: u64,
-    /// Requests to global and local memory of one SM that make a window.
+    /// Number of requests to global and local memory of one SM per window.
     pub window: u32,
-    /// Bytes that the TLB's entries reach, where that is known.
+    /// Bytes that the TLB's entries cover, if known.
     pub reach_bytes: Option<u64>,
 }
 
-/// Default number of requests of a window.
+/// Default number of requests per window.
 pub const DEFAULT_WINDOW: u32 = 4096;
 
 /// Pages touched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageCounts {
-    /// Windows, the last of an SM and launch may be shorter.
+    /// Number of windows. The last window of an SM in a launch may be shorter.
     pub windows: u64,
-    /// Distinct pages of each window, summed.
+    /// Distinct pages per window, summed.
     pub pages: u64,
-    /// Most distinct pages of a window.
+    /// Largest number of distinct pages in a window.
     pub most: u64,
-    /// Windows whose pages are more than the TLB reaches.
+    /// Number of windows with more pages than the TLB covers.
     pub beyond: u64,
-    /// All pages.
+    /// All touched pages.
     pub all: FxHashSet<u64>,
 }
 
@@ -42,13 +42,13 @@ impl Sum for PageCounts {
         self.all.extend(&other.all);
     }
 
-    /// `kernels[].pages` has it.
+    /// The profile has these counts in `kernels[].pages`.
     fn table(&self) -> Option<Table> {
         None
     }
 }
 
-/// The window of one SM.
+/// The current window of one SM.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
     requests: u32,
@@ -57,7 +57,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A page that a request touches.
+    /// Records a page that a request touches.
     #[inline]
     pub fn touch(&mut self, page: u64) {
         if self.last != Some(page) {
@@ -90,7 +90,7 @@ impl Counting {
         &mut self.windows[sm as usize]
     }
 
-    /// A request of an SM has touched its pages.
+    /// Records the end of a request of an SM.
     #[inline]
     pub fn end_of_request(&mut self, sm: u32) {
         let Some(window) = self.windows.get_mut(sm as usize) else { return };
@@ -100,7 +100,7 @@ impl Counting {
         }
     }
 
-    /// The launch has ended.
+    /// Returns the counts at the end of the launch.
     pub fn finish(mut self) -> PageCounts {
         for window in self.windows.iter_mut().filter(|window| window.requests > 0) {
             close(window, &self.settings, &mut self.counts);
@@ -135,13 +135,14 @@ mod tests {
 
     #[test]
     fn a_walk_touches_a_page_after_another() {
-        // 64 requests of one line each, a page of 4 KiB has 32 lines: 2 pages, in windows of 16 requests one each.
+        // The 64 requests touch one line each, and a page of 4 KiB has 32 lines: 2 pages in total, one in each window
+        // of 16 requests.
         let settings = PageSettings { page_bytes: 4096, window: 16, reach_bytes: Some(4096) };
         let mut pages = Counting::new(settings);
         (0..64).for_each(|line| request(&mut pages, 0, &[line]));
         let counts = pages.finish();
         assert_eq!((counts.windows, counts.pages, counts.most, counts.beyond, counts.all.len()), (4, 4, 1, 0, 2));
-        // A page apart each: every window has 16, which is beyond one page's reach.
+        // The requests are one page apart. Every window has 16 pages, which exceeds the one page that the TLB covers.
         let mut pages = Counting::new(settings);
         (0..40).for_each(|page| request(&mut pages, 3, &[32 * page]));
         let counts = pages.finish();

@@ -1,4 +1,5 @@
-//! Reach of the TLBs: pages that an SM touches within a number of requests. [`Pages`] follows requests.
+//! Counts the pages that an SM touches within a number of requests, to compare them with the reach of the TLBs.
+//! [`Pages`] processes requests.
 
 mod counts;
 mod tool;

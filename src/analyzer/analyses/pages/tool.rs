@@ -1,4 +1,4 @@
-//! Follows requests to global and local memory, and records which pages they touch.
+//! Records the pages that requests to global and local memory touch.
 
 use warpline_format::abi::windows;
 use warpline_format::access::{Access, Addresses, Space};
@@ -10,14 +10,14 @@ use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 use warpline_simulator::geometry::{LINE_BYTES, Width};
 use warpline_simulator::hierarchy::LocalLayout;
 
-/// A launch that is running.
+/// State of a running launch.
 struct Running {
     counting: Counting,
     local: LocalLayout,
     slots_per_sm: u32,
 }
 
-/// Follows one worker's share of the SMs.
+/// Counts the pages of one worker's SMs.
 pub struct Pages {
     settings: PageSettings,
     launches: ByLaunch<Running>,
@@ -76,8 +76,8 @@ impl AnalysisTool for Pages {
     }
 }
 
-/// The first and the last byte of each lane: pages are larger than any access, so these are in all pages that it
-/// touches.
+/// Visits the first and the last byte of each lane. Pages are larger than any access, so these bytes cover all touched
+/// pages.
 #[inline]
 fn global(access: &Access<'_>, width: Width, mut touch: impl FnMut(u64)) {
     let last = u64::from(width.bytes.saturating_sub(1));
@@ -92,7 +92,7 @@ fn global(access: &Access<'_>, width: Width, mut touch: impl FnMut(u64)) {
     });
 }
 
-/// The lines of the lanes' words; the same word of all lanes fills one line.
+/// Visits the lines of the lanes' words. The same word of all lanes fills one line.
 #[inline]
 fn local(access: &Access<'_>, width: Width, first_line: u64, mut touch: impl FnMut(u64)) {
     let last = u64::from(width.bytes.saturating_sub(1));
@@ -116,7 +116,7 @@ mod tests {
     const PAGE_LINES: u64 = 4096 / LINE_BYTES;
 
     proptest! {
-        /// What leaves the coalescer lies in these pages and in no others.
+        /// Checks that the coalesced pieces lie exactly in these pages.
         #[test]
         fn pages_are_those_of_the_lines(base in 0u64..1 << 20, far in prop::collection::vec(0u64..20_000, 32), mask in 1u32..,
                                         bytes in 1u32..=64, uniform: bool) {

@@ -1,4 +1,4 @@
-//! Figures of source lines in one launch, and their names.
+//! Figures of source lines in one launch.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use crate::attribution::Module;
 use crate::requests::CellKey;
 use warpline_simulator::metrics::Counters;
 
-/// What is estimated of lines.
+/// The figures of lines that are estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LineCount {
     /// Requests.
     Requests,
-    /// Sectors, of global and local memory.
+    /// Sectors of global and local memory.
     Sectors,
-    /// Passes, of shared and constant memory.
+    /// Passes of shared and constant memory.
     Wavefronts,
 }
 
 impl LineCount {
-    /// As the profile calls it.
+    /// Returns the name in the profile.
     pub fn name(self) -> &'static str {
         match self {
             LineCount::Requests => "requests",
@@ -35,13 +35,13 @@ impl LineCount {
 pub struct LineFigure {
     /// Number of the kernel.
     pub kernel: u32,
-    /// Number of the file in the kernel's module; none where the place is not known.
+    /// Number of the file in the kernel's module; `None` if the source position is unknown.
     pub file: Option<u32>,
-    /// Line.
+    /// Line number.
     pub line: u32,
     /// Space.
     pub space: Space,
-    /// What is counted.
+    /// The kind of count.
     pub count: LineCount,
 }
 
@@ -50,7 +50,7 @@ pub struct LineFigure {
 pub struct LineCounts(BTreeMap<LineFigure, u64>);
 
 impl LineCounts {
-    /// Adds what a site did.
+    /// Adds the counts of a site.
     pub fn add(&mut self, kernel: u32, module: &Module, key: CellKey, counters: &Counters) {
         let Some(site) = module.table.sites.get(key.site as usize) else { return };
         let frame = module.user_frame(&site.chain).map(|user| &module.table.frames[site.chain[user] as usize]);

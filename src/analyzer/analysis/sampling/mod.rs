@@ -1,4 +1,4 @@
-//! Figures of whole runs of which a budget recorded some launches: estimates with bounds.
+//! Estimates, with error bounds, of the figures of a whole run if a budget recorded only a part of the launches.
 
 mod lines;
 mod quantile;

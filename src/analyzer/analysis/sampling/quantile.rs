@@ -1,6 +1,6 @@
 //! Student's distribution.
 
-/// Share of the bounds that hold, where launches are drawn again and again.
+/// Probability that a bound is correct, over repeated random samples of launches.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// Two-sided quantiles of [`CONFIDENCE`], by degrees of freedom.
@@ -25,7 +25,8 @@ const TABLE: [(f64, f64); 18] = [
     (1000.0, 1.962),
 ];
 
-/// Half the width of an interval in standard errors; between the degrees of the table that of the lower one.
+/// Returns half the width of an interval in standard errors. For degrees of freedom between two entries of the table,
+/// it returns the value of the lower one.
 pub fn student(degrees: f64) -> f64 {
     let known = TABLE.iter().rev().find(|(least, _)| *least <= degrees);
     known.map_or(TABLE[0].1, |(_, quantile)| *quantile)

@@ -1,4 +1,4 @@
-//! All strata of a run, and the estimates of the whole from them.
+//! The strata of a run, and the estimates for the whole run.
 
 use std::collections::BTreeMap;
 
@@ -12,34 +12,34 @@ use super::stratum::{Stratum, Sum, Values};
 use crate::analysis::LaunchData;
 use crate::analysis::figures::{self, FigureName};
 
-/// A launch stands where it cannot.
+/// A launch has an invalid position in the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SampleError {
-    /// More strata than there are, or rounds with impossible numbers.
+    /// The number of strata exceeds the maximum, or a round has impossible numbers.
     #[error("launch {0}: its place in the sample is impossible")]
     Impossible(LaunchId),
-    /// It does not continue where the stratum was.
+    /// The launch does not continue its stratum's sequence.
     #[error("launch {0}: its place in the sample does not follow the one before")]
     Order(LaunchId),
 }
 
-/// An estimate.
+/// An estimate with an error bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bounded {
-    /// Estimate.
+    /// The estimate.
     pub estimate: f64,
-    /// How far the figure of the whole run may be from it, with [`CONFIDENCE`]; `None` where that is not known.
+    /// Maximum difference from the true figure at the confidence level [`CONFIDENCE`]; `None` if it is unknown.
     pub bound: Option<f64>,
 }
 
-/// Figures of a whole run, or of a kernel's part in it.
+/// Figures of a whole run, or of a kernel in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WholeRun {
-    /// Launches.
+    /// Number of launches.
     pub launches: u64,
-    /// Those of them that were recorded.
+    /// Number of recorded launches.
     pub recorded: u64,
-    /// Number of distinguished kinds of launches.
+    /// Number of strata (distinguished kinds of launches).
     pub strata: u64,
     /// Sums, by name of the figure.
     pub totals: BTreeMap<String, Bounded>,
@@ -47,21 +47,21 @@ pub struct WholeRun {
     pub ratios: BTreeMap<String, Bounded>,
 }
 
-/// The whole run, by its parts.
+/// Estimates of a run and of its parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WholeRuns {
-    /// All of it.
+    /// The whole run.
     pub all: WholeRun,
-    /// Keyed by kernel.
+    /// Estimates by kernel.
     pub kernels: BTreeMap<u32, WholeRun>,
-    /// Sums of lines. Empty where these are too many to be followed in all kinds of launches.
+    /// Sums of lines. Empty if there are too many lines to estimate all of them.
     pub lines: BTreeMap<LineFigure, Bounded>,
 }
 
-/// Figures of lines, times strata, that are followed: some 100 MB.
+/// Maximum number of figures of lines times strata, which limits the memory to about 100 MB.
 const MOST_LINE_FIGURES: usize = 1 << 20;
 
-/// Numbers of figures.
+/// Assigns numbers to figures.
 #[derive(Clone, Debug)]
 struct Numbers<K> {
     by_name: FxHashMap<K, usize>,
@@ -84,7 +84,7 @@ impl<K: Copy + Eq + std::hash::Hash> Numbers<K> {
         number
     }
 
-    /// Puts a launch's values in the order of the numbers.
+    /// Stores a launch's value at the position of its figure.
     fn set(&mut self, values: &mut Values, name: K, value: u64) {
         let number = self.number(name);
         if values.len() <= number {
@@ -94,17 +94,17 @@ impl<K: Copy + Eq + std::hash::Hash> Numbers<K> {
     }
 }
 
-/// A stratum and the kernel that it is of.
+/// A stratum, and the kernel that it belongs to.
 #[derive(Clone, Debug)]
 struct KernelStratum {
     kernel: u32,
     counts: Stratum,
     lines: Stratum,
-    /// Figures of lines that a launch had.
+    /// Maximum number of line figures in a launch.
     most_lines: usize,
 }
 
-/// A ratio: its figures' numbers and its name.
+/// A ratio: the numbers of its two figures, and its name.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     part: usize,
@@ -112,30 +112,30 @@ struct Pair {
     name: FigureName,
 }
 
-/// All strata.
+/// All strata of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Strata {
     strata: BTreeMap<u32, KernelStratum>,
     figures: Numbers<FigureName>,
-    /// Keyed by kernel, so that a stratum holds no figures of lines that it cannot have.
+    /// Numbers of line figures, by kernel. A stratum stores only lines of its kernel.
     lines: BTreeMap<u32, Numbers<LineFigure>>,
-    /// Figures of lines in all strata.
+    /// Number of line figures in all strata.
     line_figures: usize,
     pairs: Vec<Pair>,
-    /// The same, as strata need them.
+    /// The figures of each ratio, in the form that strata need.
     places: Vec<(usize, usize)>,
 }
 
 impl Strata {
-    /// Returns whether no launch has a place.
+    /// Returns whether no launch is part of a sample.
     pub fn is_empty(&self) -> bool {
         self.strata.is_empty()
     }
 
-    /// A launch of a kernel begins.
+    /// Records the start of a launch of a kernel.
     ///
     /// # Errors
-    /// Its place is none.
+    /// Returns an error if the launch's position in the sample is invalid.
     pub fn begin(&mut self, kernel: u32, place: &Sampled) -> Result<(), SampleError> {
         let &Sampled { launch, stratum, round, length, taken } = place;
         let possible = stratum < MOST_STRATA
@@ -152,7 +152,7 @@ impl Strata {
         let known = &held.counts;
         let same = (known.round, known.length, known.taken) == (round, length, taken);
         let next = round > known.round && known.seen == known.length;
-        // Only the last stratum, of all that has none of its own, is of several kernels.
+        // Only the last stratum, which collects the remaining launches, has several kernels.
         if (held.kernel != kernel && stratum + 1 != MOST_STRATA) || !(same && known.seen < length || next) {
             return Err(SampleError::Order(launch));
         }
@@ -162,7 +162,7 @@ impl Strata {
         Ok(())
     }
 
-    /// A recorded launch has ended.
+    /// Records the end of a recorded launch.
     pub fn end(&mut self, place: &Sampled, launch: &LaunchData, lines: &LineCounts) {
         let mut values = Values::new();
         figures::each_count(launch, |name, value| self.figures.set(&mut values, FigureName::new(name), value));
@@ -188,7 +188,7 @@ impl Strata {
         held.lines.end(place, values);
     }
 
-    /// Figures of the whole run, of each kernel and of its lines.
+    /// Returns the figures of the whole run, of each kernel and of each line.
     pub fn whole(&self) -> WholeRuns {
         let mut of_kernels: BTreeMap<u32, Vec<&KernelStratum>> = BTreeMap::new();
         for held in self.strata.values() {
@@ -206,7 +206,7 @@ impl Strata {
                 let Some(strata) = of_kernels.get(kernel) else { continue };
                 for (number, figure) in numbers.names.iter().enumerate() {
                     let sum = add(strata.iter().map(|held| held.lines.sum(number)));
-                    // The stratum of several kernels may have a line that its kernel's own have, too.
+                    // The shared stratum may contain a line that also occurs in a stratum of its kernel.
                     let known = lines.remove(figure).into_iter().chain([sum]);
                     lines.insert(*figure, add(known));
                 }
@@ -229,7 +229,8 @@ impl Strata {
                 return None;
             }
             let ratio = part.total / whole.total;
-            // Linearised: the error of a ratio is that of the sum of `part - ratio * whole`, over the sum of `whole`.
+            // The ratio is linearised: its error is that of the sum of `part - ratio * whole`, divided by the sum of
+            // `whole`.
             let variance = strata.iter().try_fold(0.0, |sum, stratum| {
                 let of_part = stratum.pooled_variance(pair.part)?;
                 let of_whole = stratum.pooled_variance(pair.whole)?;

@@ -6,12 +6,12 @@ use super::*;
 use crate::analysis::sampling::lines::LineCount;
 use warpline_simulator::metrics::Counters;
 
-/// A share of the sectors that differs from launch to launch.
+/// Returns a share of the sectors that differs between launches.
 fn ideal(sectors: u64) -> u64 {
     (sectors as f64 * (0.3 + 0.4 * random(sectors))) as u64
 }
 
-/// A launch with two figures.
+/// Creates a launch with two figures.
 fn launch(sectors: u64) -> LaunchData {
     let counters = Counters { requests: 1, sectors, ideal_sectors: ideal(sectors), ..Counters::default() };
     LaunchData {
@@ -32,7 +32,8 @@ fn shape(kernel: u32) -> Shape {
     Shape { kernel: (0, kernel), grid: [64, 1, 1], block: [64, 1, 1], dynamic_shared: 0, path: 0 }
 }
 
-/// Sectors of two lines in a launch: a share of all that differs, and what only about every second launch does.
+/// Returns the sectors of two lines in a launch: a varying share of all sectors, and a value that occurs only in about
+/// every second launch.
 fn line_sectors(launch: u64, sectors: u64) -> [u64; 2] {
     let first = ideal(sectors);
     [first, if random(launch ^ 0xabcd) < 0.5 { sectors - first } else { 0 }]
@@ -42,7 +43,7 @@ fn line(kernel: u32, line: u32) -> LineFigure {
     LineFigure { kernel, file: Some(0), line, space: Space::Global, count: LineCount::Sectors }
 }
 
-/// The estimate of a program: kernel and sectors of each launch.
+/// Returns the estimate for a program, given the kernel and the sectors of each launch.
 fn estimated(launches: &[(u32, u64)], millionths: u32, seed: u64) -> WholeRuns {
     let mut sampler = Sampler::new(Budget { millionths, seed });
     let mut strata = Strata::default();
@@ -68,7 +69,7 @@ fn random(number: u64) -> f64 {
     (mixed >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Programs whose launches differ, each in its own way.
+/// Returns programs whose launches differ in various ways.
 fn programs(launches: u64) -> Vec<(&'static str, Vec<(u32, u64)>)> {
     let all = |of: &dyn Fn(u64) -> (u32, u64)| (0..launches).map(of).collect::<Vec<_>>();
     vec![
@@ -85,15 +86,15 @@ fn programs(launches: u64) -> Vec<(&'static str, Vec<(u32, u64)>)> {
     ]
 }
 
-/// How often the bounds hold, over many draws.
+/// Shares of correct bounds over many random samples.
 struct Coverage {
-    /// Of sums.
+    /// Share for sums.
     held: f64,
-    /// Of ratios.
+    /// Share for ratios.
     ratios_held: f64,
-    /// Of sums of lines.
+    /// Share for sums of lines.
     lines_held: f64,
-    /// Mean error of sums, and mean width of their bounds, as shares of the sums.
+    /// Mean error of sums, and mean width of their bounds, relative to the sums.
     bias: f64,
     width: f64,
 }
@@ -111,7 +112,7 @@ fn coverage(launches: &[(u32, u64)], millionths: u32, draws: u64) -> Coverage {
     for seed in 0..draws {
         let WholeRuns { all: whole, lines, .. } = estimated(launches, millionths, seed);
         for (line, &sum) in &of_lines {
-            // A line that no recorded launch reached is not reported at all.
+            // A line that no recorded launch reached is not reported.
             let reported = lines.get(line).copied().unwrap_or_default();
             let off = (reported.estimate - sum as f64).abs();
             lines_held += u64::from(off <= reported.bound.unwrap_or_default() + 1e-6 * sum as f64);
@@ -134,7 +135,7 @@ fn coverage(launches: &[(u32, u64)], millionths: u32, draws: u64) -> Coverage {
     }
 }
 
-/// Those whose rarer launches no sample of a short run need have: nothing that was recorded contains them.
+/// Programs with rare launches. A sample of a short run may miss them, so its bounds can be wrong.
 const RARE: [&str; 2] = ["every tenth", "skewed"];
 
 #[test]
@@ -151,7 +152,7 @@ fn bounds_hold_as_often_as_they_say() {
             assert!(ratios_held >= 0.85, "{name}, {launches} launches, ratio: {ratios_held}");
             assert!(lines_held >= least || launches < 400, "{name}, {launches} launches, lines: {lines_held}");
             assert!(bias.abs() < 0.03, "{name}, {launches} launches: {bias}");
-            // The intervals are narrow enough to be useful.
+            // The intervals must be narrow enough to be useful.
             assert!(launches < 2000 || width < 0.35, "{name}: {width}");
         }
     }
@@ -199,7 +200,7 @@ fn impossible_places_are_refused() {
     ] {
         assert_eq!(strata.begin(0, &place), Err(SampleError::Impossible(0)), "{place:?}");
     }
-    // The round is not over, is another one, or the kernel is.
+    // Launches are rejected if the round is incomplete, if it is a different round, or if the kernel differs.
     assert_eq!(strata.begin(0, &Sampled { round: 1, length: 4, taken: 2, ..first }), Err(SampleError::Order(0)));
     assert_eq!(strata.begin(0, &Sampled { length: 4, ..first }), Err(SampleError::Order(0)));
     assert_eq!(strata.begin(1, &first), Err(SampleError::Order(0)));

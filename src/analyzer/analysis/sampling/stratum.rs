@@ -1,20 +1,20 @@
-//! A stratum: launches of one kernel, shape and path, of each round of which some were recorded.
+//! A stratum: launches of one kernel, shape and path. In each round, some of the launches were recorded.
 
 use warpline_format::event::Sampled;
 
-/// Figures of one launch, by number of the figure; those after the end are 0.
+/// Figures of one launch, indexed by number of the figure. Missing figures are 0.
 pub(super) type Values = Vec<f64>;
 
-/// What is known of a figure, or of two together, in the rounds that have ended.
+/// Statistics of a figure, or of a pair of figures, over completed rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moments {
     /// Estimated sum over the launches.
     pub(super) total: f64,
     /// Variance of the estimate, or covariance of two estimates.
     pub(super) variance: f64,
-    /// Sum of the squared parts of the variance, each by its degrees of freedom (Satterthwaite).
+    /// Sum of the squared parts of the variance, each divided by its degrees of freedom (Satterthwaite).
     parts: f64,
-    /// Squared differences from the rounds' means, or products of two.
+    /// Sum of squared differences from the rounds' means, or of products for a pair.
     squares: f64,
 }
 
@@ -22,9 +22,9 @@ pub(super) struct Moments {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sum {
     pub(super) total: f64,
-    /// `None` if the differences of launches are unknown.
+    /// Variance of the sum; `None` if it cannot be estimated.
     pub(super) variance: Option<f64>,
-    /// The variance's parts, for its degrees of freedom.
+    /// The parts of the variance, for the degrees of freedom.
     pub(super) parts: f64,
 }
 
@@ -35,9 +35,9 @@ pub(super) struct Stratum {
     pub(super) length: u64,
     pub(super) taken: u64,
     pub(super) seen: u64,
-    /// Recorded launches of this round.
+    /// Recorded launches of the current round.
     pub(super) samples: Vec<Values>,
-    /// Of all rounds before: sums of weights of the variances within them, and degrees of freedom.
+    /// Over all completed rounds: sums of the weights of the variances, and degrees of freedom.
     weight: f64,
     degrees: f64,
     figures: Vec<Moments>,
@@ -47,12 +47,12 @@ pub(super) struct Stratum {
     pub(super) recorded: u64,
 }
 
-/// The last round that had samples.
+/// The last round with samples.
 #[derive(Clone, Debug, Default)]
 struct Last {
     means: Values,
     variances: Values,
-    /// How far its means are from those of the round before.
+    /// Differences between its means and those of the previous round.
     steps: Values,
     launches: f64,
     samples: f64,
@@ -69,7 +69,7 @@ fn moments(all: &mut Vec<Moments>, index: usize) -> &mut Moments {
     &mut all[index]
 }
 
-/// Sum of the products of two figures' differences from their means.
+/// Returns the sum of the products of two figures' differences from their means.
 fn products(samples: &[Values], one: usize, other: usize) -> f64 {
     let count = samples.len().max(1) as f64;
     let mean = |figure: usize| samples.iter().map(|values| at(values, figure)).sum::<f64>() / count;
@@ -77,20 +77,20 @@ fn products(samples: &[Values], one: usize, other: usize) -> f64 {
     samples.iter().map(|values| (at(values, one) - mean_one) * (at(values, other) - mean_other)).sum()
 }
 
-/// Squared error to reckon with where launches changed all at once within a round, of whose launches those recorded may
-/// all lie on one side: such a round shows in how far its mean is from the one before. The factor is near the error's
-/// root mean square, wherever the change is (0.32), and the bounds are two of it and more.
+/// Returns the squared error that is assumed for a sudden change within a round. All recorded launches may lie on one
+/// side of the change; the change is then visible in the difference from the previous round's mean. The factor is close
+/// to the root mean square of the error for any position of the change (0.32). Bounds use twice this value or more.
 fn sudden(launches: f64, step: f64) -> f64 {
     (0.4 * launches * step).powi(2)
 }
 
 impl Stratum {
-    /// At the beginning of a round.
+    /// Creates a stratum at the start of a round.
     pub(super) fn new(round: u32, length: u64, taken: u64) -> Stratum {
         Stratum { round, length, taken, ..Stratum::default() }
     }
 
-    /// A launch begins, of this round or of the next. `figures` are known, of which `pairs` are combined.
+    /// Records the start of a launch in this round or the next. There are `figures` figures, and `pairs` are combined.
     pub(super) fn begin(&mut self, place: &Sampled, figures: usize, pairs: &[(usize, usize)]) {
         if place.round > self.round {
             self.end_round(figures, pairs);
@@ -100,8 +100,8 @@ impl Stratum {
         self.launches += 1;
     }
 
-    /// A recorded launch has ended. Where a later round has begun by then (on a GPU, launches of several streams
-    /// overlap), its figures are not used.
+    /// Records the end of a recorded launch. Its figures are not used if a later round has already started, as can
+    /// happen with overlapping streams on a GPU.
     pub(super) fn end(&mut self, place: &Sampled, values: Values) {
         self.recorded += 1;
         if self.round == place.round && (self.samples.len() as u64) < self.taken {
@@ -109,11 +109,11 @@ impl Stratum {
         }
     }
 
-    /// Ends the round: `figures` are known, of which `pairs` are combined.
+    /// Ends the round. There are `figures` figures, and `pairs` are combined.
     fn end_round(&mut self, figures: usize, pairs: &[(usize, usize)]) {
         let (seen, count) = (self.seen as f64, self.samples.len() as f64);
         if self.samples.is_empty() {
-            // Its launches were not over yet, or are in no model's figures; those before speak for them.
+            // The launches of the round have not ended, or no model has their figures. Earlier rounds represent them.
             self.weight += self.tail_weight();
             for figure in 0..figures {
                 let mean = at(&self.last.means, figure);
@@ -121,7 +121,7 @@ impl Stratum {
             }
             return;
         }
-        // What the very first launch of all finds in the caches is like no other's.
+        // The very first launch is excluded, because it starts with empty caches.
         let samples = if self.round == 0 && count > 2.0 { &self.samples[1..] } else { &self.samples[..] };
         let weight = if count > 1.0 { seen * (seen - count).max(0.0) / count } else { 0.0 };
         let degrees = samples.len() as f64 - 1.0;
@@ -154,14 +154,14 @@ impl Stratum {
         self.samples.clear();
     }
 
-    /// Returns the sum of a figure over all launches, those of the round that is not over among them.
+    /// Returns the sum of a figure over all launches, including those of the incomplete round.
     pub(super) fn sum(&self, figure: usize) -> Sum {
         let known = self.figures.get(figure).copied().unwrap_or_default();
         let squares = products(&self.samples, figure, figure);
         let total = known.total + self.tail(figure);
         let Some(pooled) = self.pooled(&known, squares) else { return Sum { total, variance: None, parts: 0.0 } };
-        // The greater of two estimates. The variance of each round follows a drift; the pooled variance does not depend on
-        // two launches of a round that are equal by chance.
+        // The larger of two estimates is used. The variance within each round reflects a drift. The pooled variance is
+        // reliable even if two launches of a round are equal by chance.
         let (own, own_parts) = self.own(figure, &known, squares);
         let variance = pooled.max(own);
         let mut degrees = self.all_degrees().max(1.0);
@@ -171,7 +171,7 @@ impl Stratum {
         Sum { total, variance: Some(variance), parts: variance * variance / degrees }
     }
 
-    /// Returns the variance with each round by its own launches, and its parts.
+    /// Returns the variance computed separately for each round, and its parts.
     fn own(&self, figure: usize, known: &Moments, squares: f64) -> (f64, f64) {
         let count = self.samples.len() as f64;
         let (tail, degrees) = if count > 1.0 {
@@ -180,8 +180,9 @@ impl Stratum {
             let missing = if self.tail_weight() > 0.0 { sudden(self.seen as f64, step) } else { 0.0 };
             ((self.tail_weight() * squares / (count - 1.0)).max(missing), count - 1.0)
         } else {
-            // By the last whole round: in a drift, launches differ with the square of a round's length, and those of a
-            // round without samples are as far from the last one's as these are from those before.
+            // The incomplete round is estimated from the last complete one. In a drift, the variance grows with the
+            // square of a round's length. Launches of a round without samples differ from the last round as much as
+            // that differs from its predecessor.
             let longer = (self.seen as f64 / self.last.launches.max(1.0)).powi(2);
             let apart = if self.samples.is_empty() { at(&self.last.steps, figure) * self.seen as f64 } else { 0.0 };
             (self.tail_weight() * at(&self.last.variances, figure) * longer + apart * apart, 1.0)
@@ -189,15 +190,15 @@ impl Stratum {
         (known.variance + tail, known.parts + tail * tail / degrees)
     }
 
-    /// Covariance of the sums of two figures.
+    /// Returns the covariance of the sums of two figures.
     pub(super) fn covariance(&self, pair: usize, (one, other): (usize, usize)) -> Option<f64> {
         let known = self.pairs.get(pair).copied().unwrap_or_default();
         let products = products(&self.samples, one, other);
-        // As for one figure, so that the three fit each other: the pooled form, which any data have.
+        // This form is the one that is always available, so that variances and covariance are consistent.
         self.pooled(&known, products)
     }
 
-    /// Like [`Self::covariance`], for one figure.
+    /// Returns the pooled variance of one figure, consistent with [`Self::covariance`].
     pub(super) fn pooled_variance(&self, figure: usize) -> Option<f64> {
         let known = self.figures.get(figure).copied().unwrap_or_default();
         self.pooled(&known, products(&self.samples, figure, figure))
@@ -207,7 +208,7 @@ impl Stratum {
         self.degrees + (self.samples.len() as f64 - 1.0).max(0.0)
     }
 
-    /// Estimated sum over the launches of the round that is not over.
+    /// Returns the estimated sum over the launches of the incomplete round.
     fn tail(&self, figure: usize) -> f64 {
         let count = self.samples.len() as f64;
         let mean = match self.samples.is_empty() {
@@ -217,17 +218,17 @@ impl Stratum {
         self.seen as f64 * mean
     }
 
-    /// What the variance within a round is weighted with in the round that is not over.
+    /// Returns the weight of the within-round variance in the incomplete round.
     fn tail_weight(&self) -> f64 {
         let (seen, count) = (self.seen as f64, self.samples.len() as f64);
         if self.samples.is_empty() {
-            // The launches themselves vary, and so does the mean of the round before that stands for theirs.
+            // The launches vary, and so does the mean of the previous round that represents them.
             return seen + seen * seen / self.last.samples.max(1.0);
         }
         seen * (seen - count).max(0.0) / count
     }
 
-    /// By one variance within rounds for all rounds.
+    /// Returns the variance computed with one pooled variance for all rounds.
     fn pooled(&self, known: &Moments, squares: f64) -> Option<f64> {
         let weight = self.weight + self.tail_weight();
         if weight == 0.0 {

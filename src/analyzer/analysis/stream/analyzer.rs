@@ -1,4 +1,4 @@
-//! Reads a stream in order, keeps the contents of control records and hands batches to the workers.
+//! Reads a stream in order, stores the contents of control records, and passes batches to the workers.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -34,9 +34,9 @@ use crate::requests::WorkerLost;
 use crate::simulation::{Reorder, Settings};
 use crate::trace::{Damage, Ending, Message, TraceReader};
 
-/// Bad accesses that are kept.
+/// Maximum number of bad accesses that are kept.
 const MOST_FAULTS: usize = 10_000;
-/// Follows one stream.
+/// Processes one stream.
 pub struct Analyzer {
     pub(super) analysis: Analysis,
     pub(super) tools: ToolPool,
@@ -46,32 +46,31 @@ pub struct Analyzer {
     pub(super) open: BTreeMap<LaunchId, OpenLaunch>,
     pub(super) status: Status,
     pub(super) current: Option<LaunchId>,
-    /// The launch that began last.
+    /// The most recently started launch.
     pub(super) last_launch: Option<LaunchId>,
-    /// Division of L1 and shared memory that the program prefers for the launch that comes next.
+    /// The division of L1 and shared memory that the program prefers for the next launch.
     pub(super) carveout: Option<(LaunchId, CarveoutPreference)>,
-    /// Puts launches into another device's order.
+    /// Reorders launches for another device.
     pub(super) reorder: Option<Reorder>,
-    /// Launches that this device cannot have, until they end.
+    /// Running launches that are impossible on this device.
     pub(super) left_out: FxHashSet<LaunchId>,
-    /// Bytes that what the stream makes grow may take, where that is bounded.
+    /// Bytes that data growing with the stream may use, if they are limited.
     pub(super) granted: Option<u64>,
-    /// Bytes of what is kept of launches that have ended.
+    /// Bytes of the stored data of ended launches.
     pub(super) kept: u64,
-    /// What a budget recorded.
+    /// The samples that a budget recorded.
     pub(super) strata: Strata,
     pub(super) memory: Memory,
-    /// The launch that was stopped and has not ended yet, why and in which block.
+    /// The launch that was stopped and has not ended yet, with cause and block.
     pub(super) stopped: Option<(LaunchId, StopCause, u64)>,
-    /// The check for conflicts between warps; `None` on a GPU, whose records do not contain barriers.
+    /// The check for conflicts between warps; `None` for a GPU, whose records do not contain barriers.
     pub(super) watch: Option<Watch>,
 }
 
-/// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is reported in
-/// [`Analysis::finish`], and everything before it is counted.
+/// Analyses a whole stream with `threads` workers. Damage is not an error: it is reported in [`Analysis::finish`], and
+/// everything before it is counted.
 ///
-/// # Errors
-/// [`WorkerLost`], after a bug.
+/// # Errors Returns [`WorkerLost`] if a worker panicked, which is a bug.
 pub fn analyze<R: Read>(
     reader: TraceReader<R>,
     threads: usize,
@@ -80,10 +79,10 @@ pub fn analyze<R: Read>(
     analyze_with(reader, threads, None, progress)
 }
 
-/// Like [`analyze`], with caches and reuse distances simulated.
+/// Like [`analyze`], with simulation of caches and reuse distances.
 ///
 /// # Errors
-/// [`WorkerLost`], after a bug.
+/// Returns [`WorkerLost`] if a worker panicked, which is a bug.
 pub fn analyze_with<R: Read>(
     reader: TraceReader<R>,
     threads: usize,
@@ -93,11 +92,10 @@ pub fn analyze_with<R: Read>(
     follow(reader, Analyzer::new(threads, simulation, &Tools::default()), progress)
 }
 
-/// Like [`analyze_with`], with analyses from outside, whose results are in
+/// Like [`analyze_with`], with additional analyses of the caller, whose results are in
 /// [`KernelData::sums`](super::super::KernelData::sums).
 ///
-/// # Errors
-/// [`WorkerLost`], after a bug.
+/// # Errors Returns [`WorkerLost`] if a worker panicked, which is a bug.
 pub fn analyze_with_tools<R: Read>(
     reader: TraceReader<R>,
     threads: usize,
@@ -108,10 +106,9 @@ pub fn analyze_with_tools<R: Read>(
     follow(reader, Analyzer::new(threads, simulation, tools), progress)
 }
 
-/// Like [`analyze_with`], in the order of a run made for `device`.
+/// Like [`analyze_with`], in the order of a run on `device`.
 ///
-/// # Errors
-/// [`WorkerLost`], after a bug.
+/// # Errors Returns [`WorkerLost`] if a worker panicked, which is a bug.
 pub fn analyze_for<R: Read>(
     reader: TraceReader<R>,
     threads: usize,
@@ -211,7 +208,7 @@ impl Analyzer {
                 announce(&mut self.analysis.objects, id, ObjectData { path, build_id }, "object")?;
             }
             Event::Module { id, site_table } => {
-                // Kernels of the first one may have run: their numbers must keep their meaning.
+                // Kernels of the existing module may have run, so its numbers must keep their meanings.
                 if self.analysis.modules.contains_key(&id) {
                     return Err(Refusal::Twice { what: "module", id: id.into() });
                 }
@@ -308,12 +305,12 @@ impl Analyzer {
         Ok(())
     }
 
-    /// Kernel and host path of a launch that runs.
+    /// Returns the kernel and the host path of a running launch.
     fn launch_of(&self, launch: LaunchId) -> Option<(u32, PathId)> {
         self.open.get(&launch).map(|open| (open.shape.kernel, open.event.path))
     }
 
-    /// Keeps a bad access with its kernel and allocation, which the stream may not report later.
+    /// Stores a bad access with its kernel and allocation, which may be unknown later in the stream.
     fn fault(&mut self, event: Fault) {
         if self.analysis.faults.len() >= MOST_FAULTS {
             self.analysis.more_faults += 1;
@@ -324,8 +321,7 @@ impl Analyzer {
         self.analysis.faults.push(FaultData { event, launch, nearest });
     }
 
-    /// Adds reads of what nothing has written; those of a launch that does not run or of an unknown allocation are no
-    /// reads.
+    /// Adds uninitialised reads. Records for a launch that is not running or an unknown allocation are invalid.
     fn uninitialised_read(&mut self, read: UninitialisedRead) {
         let Some((kernel, path)) = self.launch_of(read.launch) else { return };
         let allocation = match read.allocation {
@@ -340,7 +336,7 @@ impl Analyzer {
         self.analysis.initialisation.add_read(key, read, path, earlier);
     }
 
-    /// Adds values of a launch that runs, in shared memory or in an allocation that is known.
+    /// Adds the values of a running launch, for shared memory or a known allocation.
     fn site_values(&mut self, values: &SiteValues) {
         let Some((kernel, path)) = self.launch_of(values.launch) else { return };
         let allocation = values.allocation.map(|id| self.memory.row(id, &self.analysis));
@@ -362,7 +358,7 @@ impl Analyzer {
         self.analysis.floats.add(key, found, path);
     }
 
-    /// Adds an origin of which every step belongs to a launch that made or loaded exceptional values, or that runs.
+    /// Adds an origin if each of its steps belongs to a running launch or to a launch with exceptional values.
     fn float_origin(&mut self, origin: &FloatOrigin) {
         let first = origin.steps.first().and_then(|step| self.launch_of(step.launch));
         let Some((stored_by, path)) = first.filter(|_| origin.steps.len() <= MOST_STEPS) else { return };
@@ -408,7 +404,7 @@ impl Analyzer {
     }
 }
 
-/// Keeps an announcement. The same once more does no harm.
+/// Stores a declaration. Repeating an identical declaration is valid.
 fn announce<K: Copy + Ord + Into<u64>, V: PartialEq>(
     known: &mut BTreeMap<K, V>,
     id: K,

@@ -1,8 +1,8 @@
-//! Keeps an analysis within the memory limit of the user. The memory in use is counted; if it would exceed the limit,
-//! results are discarded in a documented order, and the profile reports it.
+//! Keeps an analysis within the memory limit of the user. The memory in use is counted. If it would exceed the limit,
+//! results are discarded in a documented order, and the profile reports this.
 //!
-//! Only what the stream itself makes grow is counted, in the thread that reads it, so that the same things are given up
-//! whatever the number of workers. What workers hold besides is bounded by [`Settings::growth_bytes`], too.
+//! The reading thread counts only data that grows with the stream, so the discarded results do not depend on the number
+//! of workers. [`Settings::growth_bytes`] also limits the data of workers.
 //!
 //! [`Settings::growth_bytes`]: crate::simulation::Settings::growth_bytes
 
@@ -15,20 +15,20 @@ use super::refusal::Refusal;
 use crate::analysis::results::{GivenUp, LeftOut};
 use warpline_simulator::metrics::Counters;
 
-/// Bytes of a cell in addition to its counters: its key, its place in the map, its distributions.
+/// Bytes of a cell in addition to its counters: key, map entry and distributions.
 const CELL_BYTES: u64 = 512;
-/// Copies of a launch's records while they are put into another order: a vector grows by doubling.
+/// Factor for a launch's records during reordering, because a vector grows by doubling.
 const COPIES: u64 = 3;
 
 impl Analyzer {
-    /// What the stream has made grow so far, in bytes.
+    /// Returns the bytes of the data that grows with the stream.
     fn held(&self) -> u64 {
         let watch = self.watch.as_ref().map_or(0, |watch| watch.bytes());
         let reorder = self.reorder.as_ref().map_or(0, |reorder| reorder.bytes().saturating_mul(COPIES));
         watch.saturating_add(reorder).saturating_add(self.kept)
     }
 
-    /// Counts what is kept of launches that have ended; it changes with each that ends.
+    /// Updates the size of the data stored for ended launches.
     pub(super) fn count_kept(&mut self) {
         if self.granted.is_some() {
             let cell = size_of::<Counters>() as u64 + CELL_BYTES;
@@ -36,14 +36,14 @@ impl Analyzer {
         }
     }
 
-    /// Returns whether there is room for `more` bytes, after giving up what can be.
+    /// Returns whether `more` bytes fit into the limit, after discarding results if necessary.
     fn has_room(&mut self, launch: LaunchId, more: u64) -> bool {
         let Some(granted) = self.granted else { return true };
         if self.held().saturating_add(more) <= granted {
             return true;
         }
         if let Some(watch) = self.watch.take() {
-            // What was found stays.
+            // The conflicts that were already found are kept.
             let (conflicts, of_streams) = watch.finish(&self.memory.map);
             (self.analysis.conflicts, self.analysis.stream_conflicts) = (Some(conflicts), of_streams);
             self.analysis.given_up.push(GivenUp::Conflicts { launch });
@@ -51,10 +51,9 @@ impl Analyzer {
         self.held().saturating_add(more) <= granted
     }
 
-    /// Makes room for a batch of a launch. `false` where the launch is left out because there is none.
+    /// Makes room for a batch of a launch. Returns `false` if the launch is omitted because there is no room.
     ///
-    /// # Errors
-    /// There is none, and nothing is left to give up.
+    /// # Errors Returns an error if there is no room and nothing is left to discard.
     pub(super) fn make_room(&mut self, launch: LaunchId, batch: usize) -> Result<bool, Refusal> {
         let more = if self.reorder.is_some() { (batch as u64).saturating_mul(COPIES) } else { 0 };
         if self.has_room(launch, more) {
@@ -67,7 +66,7 @@ impl Analyzer {
         self.left_out.insert(launch);
         let why = Arc::from("its records, which are put into the model's order, take more memory than --memory grants");
         self.analysis.left_out.push(LeftOut { model: 0, launch, kernel: open.shape.kernel, why });
-        // Where that was nothing, what is kept of the launches before alone is too much.
+        // If the launch had no data yet, the stored data of earlier launches alone exceeds the limit.
         if held == 0 && !self.has_room(launch, 0) { Err(Refusal::Memory) } else { Ok(false) }
     }
 }

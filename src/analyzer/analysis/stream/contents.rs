@@ -1,43 +1,45 @@
-//! Copies that brought nothing new.
+//! Detects copies that transfer no new data.
 
 use rustc_hash::FxHashSet;
 use warpline_format::event::AllocationId;
 
 use crate::analysis::CopyKey;
 
-/// Follows which allocations kernels store to, and judges copies that found their bytes at the destination already.
+/// Tracks which allocations kernels store to, and identifies copies whose bytes were already at the destination.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    /// Stored to since the last copy of it.
+    /// Allocations with stores since their last copy.
     stored: FxHashSet<AllocationId>,
-    /// Filled by a copy, or by a kernel, since it was allocated: fresh memory holds nothing that anybody could count on, though on
-    /// the CPU device it is zero.
+    /// Allocations that a copy or a kernel has written. Programs cannot rely on the contents of fresh memory, although
+    /// it is zero on the CPU device.
     filled: FxHashSet<AllocationId>,
-    /// What the last copy was counted as, where its ends had not been stored to since the copy before.
+    /// Keys that count the last copy, without allocations that were stored to since the previous copy.
     last: Vec<CopyKey>,
 }
 
 impl Contents {
-    /// An allocation begins.
+    /// Records a new allocation.
     pub(super) fn allocated(&mut self, allocation: AllocationId) {
         self.filled.remove(&allocation);
     }
 
-    /// A launch stored to an allocation.
+    /// Records a store of a launch to an allocation.
     pub(super) fn stored(&mut self, allocation: AllocationId) {
         self.stored.insert(allocation);
         self.filled.insert(allocation);
     }
 
-    /// A copy, as it was counted, and the allocation that it writes.
+    /// Records a copy with its keys and the written allocation.
     pub(super) fn copied(&mut self, keys: &[CopyKey], destination: Option<AllocationId>) {
         self.last.clear();
         let fresh = destination.filter(|&allocation| self.filled.insert(allocation));
-        // A kernel may store what was there before: the copy was needed for all the program could know.
+        // A kernel may have stored the same values again. The copy is then not redundant, because the program could not
+        // know that.
         self.last.extend(keys.iter().filter(|key| !self.stored.remove(&key.0) && Some(key.0) != fresh));
     }
 
-    /// Returns the copy found its bytes there: what it counts for, unless a kernel has stored there meanwhile.
+    /// Returns the keys of a copy whose bytes were already at the destination, except for allocations that a kernel has
+    /// stored to since.
     pub(super) fn unchanged(&mut self) -> Vec<CopyKey> {
         std::mem::take(&mut self.last)
     }

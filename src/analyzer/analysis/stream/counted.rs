@@ -1,4 +1,4 @@
-//! Requests that the GPU counted instead of sending.
+//! Requests that the GPU counted instead of recording.
 
 use warpline_format::access::Space;
 use warpline_format::event::SiteCount;
@@ -7,12 +7,12 @@ use crate::attribution::{Module, ROOT};
 use crate::requests::{CellKey, Owner};
 use warpline_simulator::metrics::Counters;
 
-/// Most sectors or lines of a request that is counted: 32 lanes, eight words each in a place of its own.
+/// Maximum number of sectors or lines of a counted request: 32 lanes with eight scattered words each.
 const MOST_PIECES: u32 = 32 * 8;
-/// Most requests of a site in a launch; more would take a GPU years.
+/// Maximum number of requests of a site in a launch. A GPU would take years for more.
 const MOST_REQUESTS: u64 = 1 << 48;
 
-/// Counts that no launch gives.
+/// Counts that are impossible for a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("counts of site {site}: {wrong}")]
 pub struct CountsError {
@@ -32,10 +32,11 @@ enum WrongCounts {
     Disagree,
 }
 
-/// What a site's counts are, and where they belong. Whose memory was touched and from which device calls is not known.
+/// Returns the counters of a site and the key of their cell. The accessed allocations and the device call paths are
+/// unknown.
 ///
 /// # Errors
-/// Returns what is impossible about the counts.
+/// Returns the reason if the counts are impossible.
 pub(super) fn counters(module: &Module, count: &SiteCount) -> Result<(CellKey, Counters), CountsError> {
     let wrong = |wrong: WrongCounts| Err(CountsError { site: count.site, wrong });
     let Some(width) = module.widths.get(count.site as usize) else { return wrong(WrongCounts::NoSite) };

@@ -1,4 +1,4 @@
-//! Launches: from their beginning to what is kept of them.
+//! Processes launches from their start until their results are stored.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -27,7 +27,7 @@ use crate::attribution::{ContextTree, ROOT};
 use crate::requests::{CellKey, Cells, LaunchShape, LaunchWork, Owner, WorkerLost, check_batch};
 use warpline_simulator::metrics::Counters;
 
-/// Failed launches that are reported one by one even if their kind is reported in groups.
+/// Maximum number of failed launches that are reported separately even if their kind is reported in groups.
 const MOST_FAILED: u64 = 1000;
 
 impl Analyzer {
@@ -61,7 +61,7 @@ impl Analyzer {
             kernels.len() as u32 - 1
         });
         let mut shape = LaunchShape::new(&event, module, kernel, &recorded)?;
-        // Independent of the model: analyses of one trace for several models report the same launches.
+        // The row does not depend on the model, so analyses of one trace for several models report the same launches.
         let place = self.launches.place(&LaunchKind::new(kernel, &event));
         if let Some(reorder) = &mut self.reorder {
             let module = Arc::clone(&shape.module.1);
@@ -251,7 +251,7 @@ impl Analyzer {
         Ok(())
     }
 
-    /// Keeps a launch's figures, one by one or in its group's. The first failed launches are reported one by one.
+    /// Stores a launch's figures, separately or in its group. The first failed launches are reported separately.
     pub(super) fn keep(&mut self, kernel: u32, place: RowPlace, launch: LaunchData) {
         let kernel = &mut self.analysis.kernels[kernel as usize];
         let failed = launch.error != Some(0);
@@ -355,13 +355,13 @@ impl Analyzer {
     }
 }
 
-/// A launch that has ended.
+/// An ended launch.
 pub(super) struct Closed {
     pub(super) kernel: u32,
-    /// Row in which it is reported.
+    /// The row in which it is reported.
     pub(super) place: RowPlace,
     pub data: LaunchData,
-    /// What its lines did, where it stands for others.
+    /// Counts of its lines, if the launch represents others.
     lines: LineCounts,
 }
 

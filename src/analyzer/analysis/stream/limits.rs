@@ -1,52 +1,53 @@
-//! Figures that no run can give. A record that has them is damaged, even if its checksum is right.
+//! Detects figures that are impossible for any run. A record with such figures is damaged even if its checksum is
+//! correct.
 
 use std::collections::BTreeSet;
 
 use warpline_format::event::{BlockCount, BranchCount, Copy, LaunchEnd, LaunchId, WarpBlockCount};
 use warpline_format::site_table::SiteTable;
 
-/// Most executions of a block, a branch or a warp in one launch: a GPU would take months.
+/// Maximum number of executions of a block, a branch or a warp in one launch. A GPU would take months for more.
 const MOST_EXECUTIONS: u64 = 1 << 48;
-/// Most bytes of a copy: device addresses have 48 bits.
+/// Maximum bytes of a copy, because device addresses have 48 bits.
 const MOST_COPIED: u64 = 1 << 48;
 
-/// A figure that no run can give.
+/// A figure that is impossible for any run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum FigureError {
-    /// No memory is that large.
+    /// The size of the copy exceeds the address space.
     #[error("a copy of {rows} rows of {bytes} bytes is larger than any memory")]
     Copy { rows: u64, bytes: u64 },
-    /// A block that the module does not have.
+    /// The module does not contain the block.
     #[error("launch {launch}: block {block} of {blocks}")]
     NoBlock { launch: LaunchId, block: u32, blocks: usize },
-    /// More executions than time, or lanes than warps have.
+    /// The number of executions or of lanes is impossible.
     #[error("launch {launch}: impossible counts of block {block}")]
     Block { launch: LaunchId, block: u32 },
     /// The number of warps contradicts the executions of the block.
     #[error("launch {launch}: impossible warps of block {block}")]
     Warps { launch: LaunchId, block: u32 },
-    /// A branch that the module does not have, or with other sides.
+    /// The module does not contain the branch, or contains it with another number of sides.
     #[error("launch {launch}: counts of branch {branch} do not fit it")]
     NoBranch { launch: LaunchId, branch: u32 },
-    /// More executions than time, or lanes than warps have.
+    /// The number of executions or of lanes is impossible.
     #[error("launch {launch}: impossible counts of branch {branch}")]
     Branch { launch: LaunchId, branch: u32 },
 }
 
-/// Bytes of a copy.
+/// Returns the bytes of a copy.
 ///
 /// # Errors
-/// No memory is that large.
+/// Returns an error if they exceed the address space.
 pub(super) fn copied_bytes(copy: &Copy) -> Result<u64, FigureError> {
     let bytes = copy.width.checked_mul(copy.height).filter(|&bytes| bytes <= MOST_COPIED);
     bytes.ok_or(FigureError::Copy { rows: copy.height, bytes: copy.width })
 }
 
-/// Returns whether a launch's counts of blocks and branches are possible, and of what its module has.
+/// Checks that a launch's counts of blocks and branches are possible and belong to its module.
 ///
 /// # Errors
-/// Returns what is wrong.
+/// Returns the reason if they are invalid.
 pub(super) fn launch_end(end: &LaunchEnd, table: &SiteTable) -> Result<(), FigureError> {
     let mut seen = BTreeSet::new();
     for &BlockCount { block, executions, lanes, partial } in &end.blocks {
@@ -75,10 +76,10 @@ pub(super) fn launch_end(end: &LaunchEnd, table: &SiteTable) -> Result<(), Figur
     Ok(())
 }
 
-/// Returns whether a launch's counts of blocks by warp are possible, and of what its module has.
+/// Checks that a launch's counts of blocks by warp are possible and belong to its module.
 ///
 /// # Errors
-/// Returns what is wrong.
+/// Returns the reason if they are invalid.
 pub(super) fn warp_blocks(launch: LaunchId, counts: &[WarpBlockCount], table: &SiteTable) -> Result<(), FigureError> {
     let mut seen = BTreeSet::new();
     for &WarpBlockCount { block, warps, uneven, partial } in counts {

@@ -1,4 +1,4 @@
-//! Memory as control records describe it: what is allocated where, what copies write, what kernels touch.
+//! The memory that control records describe: allocations, copies, and touched sectors.
 
 use std::sync::Arc;
 
@@ -17,33 +17,33 @@ use crate::attribution::{AllocationMap, MapChange};
 use crate::patterns::{Touched, TouchedMap};
 use warpline_simulator::hierarchy::Written;
 
-/// The memory of the program at this moment of the stream.
+/// The program's memory at the current position in the stream.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// Which allocation an address belongs to.
+    /// Allocations by address.
     pub(super) map: AllocationMap,
-    /// Sectors that kernels touched in memory that is live.
+    /// Touched sectors of live memory.
     pub(super) touched: Touched,
-    /// Number that the next launch has at the least.
+    /// Lower limit of the next launch's number.
     pub(super) next_launch: LaunchId,
     rows: AllocationRows,
     host_rows: HostRows,
-    /// Rows of allocations in host memory that kernels reach where it is.
+    /// Rows of allocations in host memory that kernels access directly.
     in_host_memory: FxHashSet<AllocationId>,
-    /// Allocations of a call path that are live.
+    /// Number of live allocations, by call path.
     live: FxHashMap<PathId, u64>,
-    /// Call paths of those.
+    /// Call paths of the live allocations.
     path_of: FxHashMap<AllocationId, PathId>,
-    /// Allocations of a name that are live.
+    /// Number of live allocations, by name.
     live_by_name: FxHashMap<Arc<str>, u64>,
-    /// Names of those.
+    /// Names of the live allocations.
     name_of: FxHashMap<AllocationId, Arc<str>>,
-    /// What copies find where they write.
+    /// Contents of memory that copies write.
     contents: Contents,
 }
 
 impl Memory {
-    /// An allocation begins.
+    /// Records a new allocation.
     pub(super) fn allocated(&mut self, event: Allocation, analysis: &mut Analysis) -> Result<MapChange, Refusal> {
         if analysis.allocations.contains_key(&event.id) {
             return Err(Refusal::Twice { what: "allocation", id: event.id });
@@ -91,7 +91,7 @@ impl Memory {
         *most = (*most).max(*live);
     }
 
-    /// An allocation ends, and its parts with it.
+    /// Records the end of an allocation and of its parts.
     pub(super) fn freed(&mut self, id: AllocationId, analysis: &mut Analysis) -> Result<MapChange, Refusal> {
         self.count_touched(&self.map.with_parts(id), analysis);
         if !self.end_life(id, analysis) {
@@ -103,7 +103,7 @@ impl Memory {
         Ok(MapChange::Remove(id))
     }
 
-    /// Counts the end of an allocation for its row; `false` where it was never announced.
+    /// Counts the end of an allocation in its row; returns `false` if the allocation was never declared.
     fn end_life(&mut self, id: AllocationId, analysis: &mut Analysis) -> bool {
         let row = self.rows.find(id, &analysis.allocations).map(|(row, _)| row);
         self.rows.end(id);
@@ -123,7 +123,7 @@ impl Memory {
         true
     }
 
-    /// Counts what was touched of allocations, each with row, address and size, for their rows.
+    /// Adds the touched bytes of allocations, each given by row, address and size, to their rows.
     fn count_touched(&self, extents: &[(AllocationId, u64, u64)], analysis: &mut Analysis) {
         for &(row, address, bytes) in extents {
             if let Some(data) = analysis.allocations.get_mut(&row) {
@@ -135,7 +135,7 @@ impl Memory {
         }
     }
 
-    /// Memory of the host is announced.
+    /// Records a host allocation.
     pub(super) fn host_allocated(
         &mut self,
         id: HostAllocationId,
@@ -146,7 +146,7 @@ impl Memory {
         if new { Ok(()) } else { Err(Refusal::Twice { what: "host allocation", id }) }
     }
 
-    /// Counts a copy for the allocations at both its ends; what it writes of device memory, if anything.
+    /// Counts a copy for the allocations at both ends. Returns the device memory that it writes, if any.
     pub(super) fn copied(&mut self, copy: &Copy, analysis: &mut Analysis) -> Result<Option<Written>, Refusal> {
         let bytes = copied_bytes(copy)?;
         let written = match copy.destination.filter(|_| bytes != 0) {
@@ -179,7 +179,7 @@ impl Memory {
         Ok(written)
     }
 
-    /// The last copy wrote what was there already.
+    /// Records that the last copy changed no bytes.
     pub(super) fn unchanged(&mut self, analysis: &mut Analysis) {
         for key in self.contents.unchanged() {
             let sum = analysis.copies.entry(key).or_default();
@@ -187,22 +187,22 @@ impl Memory {
         }
     }
 
-    /// A kernel has stored to an allocation, by its row.
+    /// Records that a kernel has stored to an allocation, given by its row.
     pub(super) fn stored(&mut self, row: AllocationId) {
         self.contents.stored(row);
     }
 
-    /// Returns whether an allocation, by its row, is host memory that kernels reach where it is.
+    /// Returns whether an allocation, given by its row, is host memory that kernels access directly.
     pub(super) fn is_in_host_memory(&self, row: AllocationId) -> bool {
         self.in_host_memory.contains(&row)
     }
 
-    /// Row and address of an allocation.
+    /// Returns the row and the address of an allocation.
     pub(super) fn place(&self, id: AllocationId, analysis: &Analysis) -> Option<(AllocationId, u64)> {
         self.rows.find(id, &analysis.allocations)
     }
 
-    /// Row of the allocation nearest to a bad access, and the bytes from its start.
+    /// Returns the row of the allocation nearest to a bad access, and the byte offset from its start.
     pub(super) fn nearest(&self, fault: &Fault, analysis: &Analysis) -> Option<(AllocationId, i64)> {
         let (row, address) = self.rows.find(fault.nearest?, &analysis.allocations)?;
         Some((row, fault.address.wrapping_sub(address) as i64))
@@ -213,7 +213,7 @@ impl Memory {
         self.rows.find(id, &analysis.allocations).map(|(row, _)| row)
     }
 
-    /// The stream has ended.
+    /// Completes the counts at the end of the stream.
     pub(super) fn finish(&self, analysis: &mut Analysis) {
         self.count_touched(&self.map.all(), analysis);
     }

@@ -1,4 +1,4 @@
-//! The stream in its order: what each record means for what is known so far.
+//! Processes the records of a stream in their order.
 
 pub(super) mod analyzer;
 mod bounds;

@@ -13,14 +13,14 @@ use warpline_simulator::metrics::Counters;
 pub(super) struct OpenLaunch {
     pub(super) shape: Arc<LaunchShape>,
     pub(super) event: Launch,
-    /// Row in which it is reported.
+    /// The row in which the launch is reported.
     pub(super) place: RowPlace,
-    /// Its blocks by warp, until they are added to its kernel's.
+    /// Block counts by warp, until they are added to the kernel.
     pub(super) warp_blocks: Vec<WarpBlockCount>,
-    /// Its arguments.
+    /// Arguments of the launch.
     pub(super) arguments: Vec<LaunchArgument>,
-    /// Its requests, where the GPU counted them.
+    /// Requests that the GPU counted.
     pub(super) site_counts: Vec<(CellKey, Counters)>,
-    /// Its place in a budget's sample.
+    /// Position in a budget's sample.
     pub(super) sampled: Option<Sampled>,
 }

@@ -1,4 +1,4 @@
-//! Why a record cannot be followed.
+//! Reasons why a record cannot be processed.
 
 use warpline_format::event::{AllocationId, LaunchId};
 
@@ -9,7 +9,7 @@ use crate::attribution::{AllocationError, ModuleError};
 use crate::requests::{BatchError, ShapeError, WorkerLost};
 use crate::simulation::ReorderError;
 
-/// Why a record cannot be followed: all but the last two mean that the stream contradicts itself.
+/// Reasons why a record cannot be processed. All except the last two mean that the stream is inconsistent.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("a second program record")]
@@ -52,7 +52,7 @@ pub(super) enum Refusal {
     Batch(#[from] BatchError),
     #[error(transparent)]
     Reorder(#[from] ReorderError),
-    /// No contradiction either: the user grants no more.
+    /// The memory limit is reached; the stream is consistent.
     #[error("no memory is left of what --memory grants")]
     Memory,
     #[error(transparent)]

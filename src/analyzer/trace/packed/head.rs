@@ -1,10 +1,10 @@
-//! What a piece begins with.
+//! The header of a piece.
 
 /// First word of a zstd frame.
 const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
-/// First word of the skippable frame that a piece begins with.
+/// First word of the skippable frame at the start of a piece.
 const PIECE_FRAME: [u8; 4] = 0x184d_2a57_u32.to_le_bytes();
-/// First bytes in it.
+/// First bytes of the frame's content.
 const PIECE_MAGIC: [u8; 8] = *b"WLPIECE\0";
 const VERSION: u32 = 1;
 /// Bytes of the frame's content.
@@ -12,14 +12,14 @@ const CONTENT_BYTES: u32 = 32;
 /// Bytes of the whole frame.
 pub(super) const HEAD_BYTES: usize = 8 + CONTENT_BYTES as usize;
 
-/// Which piece it is.
+/// Identification of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieceHead {
-    /// The same in all pieces of a run, and in no other's.
+    /// Number of the run, which is equal in all pieces of the run and unique to it.
     pub run: u64,
-    /// From 1.
+    /// Number of the piece, counted from 1.
     pub number: u32,
-    /// Bytes of the stream before it.
+    /// Bytes of the stream in earlier pieces.
     pub offset: u64,
 }
 
@@ -46,7 +46,7 @@ impl PieceHead {
         bytes
     }
 
-    /// Reads [`Self::to_bytes`].
+    /// Decodes the output of [`Self::to_bytes`].
     pub(super) fn from_bytes(bytes: &[u8; HEAD_BYTES]) -> Option<PieceHead> {
         let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
         let long = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));

@@ -1,8 +1,8 @@
 //! Traces in a compressed form: one file, or pieces of bounded size.
 //!
-//! The bytes of the stream are cut into parts, and each part is a zstd frame of its own with its checksum, so that
-//! whatever was written before a damage or a crash is readable, by `zstd -d` as well. A piece begins with a skippable
-//! frame with the run that it belongs to and where its bytes are in the stream.
+//! The stream is divided into parts. Each part is a separate zstd frame with a checksum, so everything before damage or
+//! a crash is readable, also with `zstd -d`. A piece starts with a skippable frame that identifies its run and the
+//! position of its bytes in the stream.
 
 mod head;
 mod names;

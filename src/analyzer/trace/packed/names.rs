@@ -3,17 +3,17 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The ending of compressed traces.
+/// The extension of compressed traces.
 const ENDING: &str = ".zst";
 
-/// Name of a piece of the trace that is called `base` without its endings.
+/// Returns the name of a piece of the trace `base`, which has no extensions.
 pub(super) fn piece(base: &Path, number: u32) -> PathBuf {
     let mut name = OsString::from(base);
     name.push(format!(".{number:04}{ENDING}"));
     name.into()
 }
 
-/// A name without the endings of compressed traces and pieces, and the piece's number if it is one.
+/// Returns a name without the extensions of compressed traces and pieces, and the number if it is the name of a piece.
 pub(super) fn without_endings(path: &Path) -> (PathBuf, Option<u32>) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return (path.to_owned(), None) };
     let Some(stem) = name.strip_suffix(ENDING) else { return (path.to_owned(), None) };
@@ -26,7 +26,8 @@ pub(super) fn without_endings(path: &Path) -> (PathBuf, Option<u32>) {
     }
 }
 
-/// Returns the first piece of a trace that is there in pieces only, by the trace's name or its first piece's.
+/// Returns the first piece of a trace that exists only in pieces. `path` is the name of the trace or of its first
+/// piece.
 pub(super) fn first_piece(path: &Path) -> Option<PathBuf> {
     if path.exists() {
         return None;
@@ -35,7 +36,7 @@ pub(super) fn first_piece(path: &Path) -> Option<PathBuf> {
     Some(piece(&base, 1)).filter(|first| first.is_file())
 }
 
-/// Returns the files of a trace: one, or its pieces.
+/// Returns the files of a trace: a single file, or its pieces.
 pub fn files(path: &Path) -> Vec<PathBuf> {
     let first = first_piece(path).unwrap_or_else(|| path.to_owned());
     match without_endings(&first) {
@@ -44,17 +45,17 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Returns a trace's name without the endings of compressed files and pieces.
+/// Returns a trace's name without the extensions of compressed files and pieces.
 pub fn plain_name(path: &Path) -> PathBuf {
     without_endings(path).0
 }
 
-/// Returns the file that a trace begins in, where it is kept in pieces under this name.
+/// Returns the first file of a trace that is stored in pieces under this name.
 pub fn first_of(path: &Path) -> PathBuf {
     piece(&plain_name(path), 1)
 }
 
-/// Returns whether there is a piece with a greater number.
+/// Returns whether a piece with a higher number exists.
 pub(super) fn has_later(base: &Path, number: u32) -> bool {
     let folder = match base.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

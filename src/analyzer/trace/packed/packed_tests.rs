@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Bytes that compress somewhat.
+/// Returns bytes that are moderately compressible.
 fn stream(length: usize) -> Vec<u8> {
     (0..length as u64).map(|at| ((at * at) >> 7) as u8 & 0x3f).collect()
 }
@@ -24,7 +24,7 @@ fn written(path: &Path, bytes: &[u8], rotate: Option<u64>) {
     writer.finish().unwrap();
 }
 
-/// What can be read, and how it ended.
+/// Returns the readable bytes and how the stream ended.
 fn read(path: &Path) -> (Vec<u8>, Result<(), String>) {
     let mut got = Vec::new();
     let end = match open(path) {
@@ -49,7 +49,7 @@ proptest! {
         prop_assert_eq!(read(&path), (bytes, Ok(())));
         if let Some(most) = rotate {
             for piece in pieces(folder.path()) {
-                // A frame of 4096 bytes may be larger than a piece should be.
+                // A frame of 4096 bytes may exceed the maximum size of a piece.
                 prop_assert!(fs::metadata(&piece).unwrap().len() <= most.max(4200));
             }
         }
@@ -66,7 +66,8 @@ proptest! {
         bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(&path, &bytes).unwrap();
         let (got, end) = read(&path);
-        // A frame's first bytes are what distinguishes a compressed file from another, whose header is then wrong.
+        // The first bytes of a frame identify a compressed file. If they are damaged, the file is read as an
+        // uncompressed trace with an invalid header.
         if bit >= 32 {
             prop_assert!(whole.starts_with(&got) || end.is_err(), "bit {bit}: {} bytes, {end:?}", got.len());
             prop_assert!(end.is_err() || got == whole, "bit {bit}: {} bytes", got.len());
@@ -101,19 +102,19 @@ fn pieces_are_read_in_order_and_no_other_run_s_are() {
     written(&base, &whole, Some(6000));
     let all = pieces(folder.path());
     assert!(all.len() > 4, "{all:?}");
-    // By the trace's name, by the first piece's, not by a later one's.
+    // A trace can be opened by its name or the name of its first piece, but not of a later piece.
     assert_eq!(read(&base), (whole.clone(), Ok(())));
     assert_eq!(read(&all[0]), (whole.clone(), Ok(())));
     let (_, end) = read(&all[2]);
     assert!(end.unwrap_err().contains("this is piece 3 of a trace; name the first"));
-    // The last one missing: what is left is a prefix, and nothing shows that there was more.
+    // If the last piece is missing, the rest is a prefix, and the missing piece is not detectable.
     let bytes = |piece: &PathBuf| fs::read(piece).unwrap();
     let last = bytes(&all[all.len() - 1]);
     fs::remove_file(&all[all.len() - 1]).unwrap();
     let (got, end) = read(&base);
     assert!(whole.starts_with(&got) && got.len() < whole.len() && end.is_ok());
     fs::write(&all[all.len() - 1], last).unwrap();
-    // One in between is missing, damaged, or another's.
+    // A middle piece is missing, damaged, or belongs to another trace.
     let second = bytes(&all[1]);
     fs::remove_file(&all[1]).unwrap();
     let reports = |what: &str| {
@@ -162,7 +163,7 @@ fn a_file_that_expands_without_end_is_refused_in_bounded_memory() {
     let most = (256 << 20) + (fs::metadata(&path).unwrap().len() << 14);
     assert!(given <= most + (1 << 20), "{given}");
     assert!(end.is_none_or(|end| end.contains("beyond reason")));
-    // A window that would take more memory than a decoder may have.
+    // The window needs more memory than a decoder may use.
     let mut encoder = zstd::stream::write::Encoder::new(fs::File::create(&path).unwrap(), 1).unwrap();
     encoder.window_log(28).unwrap();
     std::io::Write::write_all(&mut encoder, &stream(1 << 16)).unwrap();

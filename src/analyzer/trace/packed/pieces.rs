@@ -1,4 +1,4 @@
-//! A compressed trace as the bytes of its stream: of one file, or of pieces in their order.
+//! Reads the stream of a compressed trace from one file, or from pieces in their order.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -9,29 +9,30 @@ use zstd::stream::read::Decoder;
 use super::head::{HEAD_BYTES, PieceHead, is_piece_head};
 use super::names;
 
-/// Largest window of a frame, as a power of two: what a decoder keeps in memory. Frames of ours need far less.
+/// Base-2 logarithm of the largest window of a frame, which a decoder keeps in memory. Frames of Warpline need much
+/// less.
 const WINDOW_LOG: u32 = 26;
-/// Bytes of the stream that a compressed one may give beyond [`MOST_EXPANDED`] times its own: a small file must not feed an
-/// analysis for ever.
+/// Bytes by which the stream may exceed [`MOST_EXPANDED`] times the compressed bytes. The limit prevents a small file
+/// from causing an endless analysis.
 const SLACK: u64 = 256 << 20;
-/// Bytes of the stream for each compressed one, at most. Chunks have heads and checksums that do not repeat.
+/// Maximum bytes of the stream per compressed byte. Chunks have headers and checksums that do not repeat.
 const MOST_EXPANDED: u64 = 1 << 14;
 
 type Inner = Decoder<'static, BufReader<Counting>>;
 
-/// Reads compressed traces.
+/// Reads a compressed trace.
 pub struct Pieces {
     base: PathBuf,
-    /// The piece that is read; `None` for one file.
+    /// Header of the current piece; `None` for a single file.
     head: Option<PieceHead>,
     decoder: Option<Inner>,
-    /// Bytes given so far.
+    /// Bytes returned so far.
     given: u64,
-    /// Bytes of pieces before this one.
+    /// Bytes of earlier pieces.
     before: u64,
 }
 
-/// A file that counts what is read of it.
+/// A file that counts the bytes read from it.
 struct Counting {
     file: File,
     read: u64,
@@ -50,7 +51,7 @@ fn invalid(path: &Path, what: impl std::fmt::Display) -> io::Error {
 }
 
 impl Pieces {
-    /// Reads a compressed file; where it is a first piece, the others after it.
+    /// Reads a compressed file. If it is a first piece, the other pieces follow.
     ///
     /// # Errors
     /// Returns an error if it is a later piece, or cannot be read.
@@ -70,7 +71,7 @@ impl Pieces {
         Ok(Pieces { base, head, decoder: Some(decoder), given: 0, before: 0 })
     }
 
-    /// Opens the next piece; `false` where there is none.
+    /// Opens the next piece; returns `false` if there is none.
     fn next_piece(&mut self) -> io::Result<bool> {
         let Some(head) = self.head else { return Ok(false) };
         let Some(number) = head.number.checked_add(1) else { return Ok(false) };
@@ -103,7 +104,7 @@ impl Pieces {
     }
 }
 
-/// Returns a file's piece head, if it has one, and its stream.
+/// Returns a file's piece header, if it has one, and its stream.
 fn open(path: &Path, file: File) -> io::Result<(Option<PieceHead>, Inner)> {
     let mut reader = BufReader::with_capacity(1 << 20, Counting { file, read: 0 });
     let mut first = [0; HEAD_BYTES];

@@ -1,4 +1,4 @@
-//! Opens traces, however they are kept.
+//! Opens traces of any storage form.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
@@ -14,19 +14,19 @@ pub struct Opened {
     pub stream: Box<dyn Read + Send>,
     /// The file that was opened.
     pub path: PathBuf,
-    /// A process still writes it.
+    /// Whether a process is still writing it.
     pub being_written: bool,
 }
 
-/// Opens a trace by its name: a plain or a compressed file, distinguished by their first bytes, or the pieces
-/// `NAME.0001.zst`, ….
+/// Opens a trace by its name. It may be a plain or a compressed file, distinguished by the first bytes, or the pieces
+/// `NAME.0001.zst` and so on.
 ///
 /// # Errors
 /// Returns an error if it cannot be read.
 pub fn open(path: &Path) -> io::Result<Opened> {
     let path = first_piece(path).unwrap_or_else(|| path.to_owned());
     let mut file = File::open(&path)?;
-    // Held while it is read, so that no process starts to overwrite it.
+    // The lock is held while the trace is read, so that no process overwrites it.
     let being_written = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
     let mut first = [0; 4];
     let mut got = 0;

@@ -1,4 +1,4 @@
-//! Compresses a stream in a thread of its own, so that neither the program nor the analysis waits for it as long as it
+//! Compresses a stream in a separate thread, so that the program and the analysis do not wait for it as long as it
 //! keeps up.
 
 use std::fs::{File, TryLockError};
@@ -15,20 +15,20 @@ use zstd::zstd_safe::CParameter;
 use super::head::PieceHead;
 use super::names;
 
-/// Compression that costs little time.
+/// Default compression level, which takes little time.
 pub const DEFAULT_LEVEL: i32 = 3;
-/// Bytes of the stream in a frame: what is lost at most where the writer is killed; enough that compression does not
-/// suffer.
+/// Bytes of the stream per frame. At most one frame is lost if the writer is killed; larger frames would hardly
+/// compress better.
 const FRAME_BYTES: usize = 4 << 20;
-/// Frames that may wait for the thread.
+/// Maximum number of frames that wait for the thread.
 const WAITING: usize = 2;
 
-/// How a trace is kept.
+/// How a trace is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
-    /// Of zstd, 1 to 19.
+    /// Compression level of zstd, 1 to 19.
     pub level: i32,
-    /// Most bytes of a piece; without it there is one file.
+    /// Maximum bytes of a piece; `None` for a single file.
     pub rotate: Option<u64>,
 }
 
@@ -42,10 +42,9 @@ pub struct PackedWriter {
 }
 
 impl PackedWriter {
-    /// Opens the file, or the first piece. What it holds stays until there is something to replace it.
+    /// Opens the file or the first piece. Its old content is kept until the first frame is written.
     ///
-    /// # Errors
-    /// Returns an error if it cannot be opened, or somebody else has it.
+    /// # Errors Returns an error if it cannot be opened, or if another process writes it.
     pub fn create(path: &Path, packing: Packing) -> io::Result<PackedWriter> {
         PackedWriter::with_frames(path, packing, FRAME_BYTES)
     }
@@ -64,8 +63,7 @@ impl PackedWriter {
 
     /// Adds bytes of the stream.
     ///
-    /// # Errors
-    /// What the thread met.
+    /// # Errors Returns the error of the compressing thread.
     pub fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(self.frame_bytes - self.buffer.len()));
@@ -78,10 +76,10 @@ impl PackedWriter {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the remaining bytes.
     ///
     /// # Errors
-    /// What the thread met.
+    /// Returns the error of the compressing thread.
     pub fn finish(mut self) -> io::Result<()> {
         if !self.buffer.is_empty() {
             self.hand_on()?;
@@ -93,7 +91,7 @@ impl PackedWriter {
         let frame = std::mem::replace(&mut self.buffer, Vec::with_capacity(self.frame_bytes));
         match self.sender.as_ref().map(|sender| sender.send(frame)) {
             Some(Ok(())) => Ok(()),
-            // It has ended, with the reason.
+            // The thread has ended; its result is the reason.
             _ => self.join().and_then(|()| Err(io::Error::other("the compressing thread has ended"))),
         }
     }
@@ -110,7 +108,7 @@ impl PackedWriter {
 
 impl Drop for PackedWriter {
     fn drop(&mut self) {
-        // The result was available by `finish` before.
+        // The result was available from `finish` before.
         _ = self.join();
     }
 }
@@ -123,13 +121,13 @@ fn compress(frames: &Receiver<Vec<u8>>, compressor: &mut Compressor<'_>, files: 
     Ok(())
 }
 
-/// Where frames go.
+/// The output files.
 #[derive(Debug)]
 struct Files {
-    /// Name without endings, and most bytes of a piece.
+    /// Name without extensions, and maximum bytes of a piece.
     pieces: Option<(PathBuf, u64)>,
     file: File,
-    /// Nothing was written to the file yet.
+    /// Nothing has been written to the file yet.
     fresh: bool,
     written: u64,
     head: PieceHead,
@@ -144,7 +142,7 @@ impl Files {
         Ok(Files { pieces, file, fresh: true, written: 0, head: PieceHead { run, number: 1, offset: 0 } })
     }
 
-    /// Adds a frame of so many bytes of the stream.
+    /// Writes a frame that contains `bytes` bytes of the stream.
     fn add(&mut self, frame: &[u8], bytes: u64) -> io::Result<()> {
         let next = match &self.pieces {
             Some((base, most)) if !self.fresh && self.written + frame.len() as u64 > *most => {
@@ -154,13 +152,13 @@ impl Files {
             _ => None,
         };
         if let Some((path, number)) = next {
-            // Its name can be foretold: a link in its place is not followed.
+            // The name is predictable, so a link at this path is not followed.
             let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
             self.file = create(&path, libc::O_NOFOLLOW).map_err(named)?;
             (self.fresh, self.head.number) = (true, number);
         }
         if self.fresh {
-            // A pipe or a device has no length to set.
+            // A pipe or a device has no settable length.
             if self.file.metadata()?.is_file() {
                 self.file.set_len(0)?;
             }
@@ -184,7 +182,8 @@ impl Files {
 
 fn create(path: &Path, flags: i32) -> io::Result<File> {
     let file = File::options().write(true).create(true).truncate(false).custom_flags(flags).open(path)?;
-    // Keeps others from writing the same file. Where a file system has no locks, nothing is known of others.
+    // The lock prevents other processes from writing the same file. On file systems without locks, other writers are
+    // not detected.
     match file.try_lock() {
         Err(TryLockError::WouldBlock) if file.metadata()?.is_file() => Err(io::Error::new(
             io::ErrorKind::ResourceBusy,
