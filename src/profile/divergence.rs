@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::model::Profile;
 
-/// Requests with 0, 1, 2, … pieces, by size of a piece in bytes: `32`, `128`.
+/// Number of requests with 0, 1, 2, … pieces, by size of a piece in bytes: `32`, `128`.
 pub type BySize = BTreeMap<String, Vec<u64>>;
 
 /// Key of the sums over loads, stores and atomic operations.
 pub const ALL: &str = "all";
 
-/// Returns the distributions of `load`, `store`, `atomic` and `all` requests to global memory of all kernels; empty where requests were
-/// not recorded.
+/// Returns the distributions of `load`, `store`, `atomic` and `all` requests to global memory, over all kernels; empty
+/// if requests were not recorded.
 pub fn memory_divergence(profile: &Profile) -> BTreeMap<String, BySize> {
     let mut sums: BTreeMap<String, BySize> = BTreeMap::new();
     for site in profile.sites.iter().filter(|site| site.space == "global") {
@@ -28,7 +28,7 @@ pub fn memory_divergence(profile: &Profile) -> BTreeMap<String, BySize> {
     sums
 }
 
-/// Returns the mean number of pieces per request: the divergence degree.
+/// Returns the mean number of pieces per request, which is the divergence degree.
 pub fn degree(counts: &[u64]) -> Option<f64> {
     let requests = counts.iter().fold(0u64, |sum, more| sum.saturating_add(*more));
     let pieces =

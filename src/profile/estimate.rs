@@ -1,9 +1,10 @@
 //! The bottleneck estimate of a kernel: its work on each hardware unit divided by the rate of the unit.
 //!
-//! After the limiter model of Ernst et al. (Warpspeed, sections 2 and 4): bytes from DRAM and from L2, passes
-//! through the stages of L1, issued instructions, products of tensor cores and atomic operations on one address, each
-//! alone, as if all overlapped and nothing waited for latencies. So the time is a lower bound, and the slowest
-//! unit is the limiter. Units whose rate the model does not contain are left out and named.
+//! The estimate follows the limiter model of Ernst et al. (Warpspeed, sections 2 and 4). It considers each of these
+//! separately: bytes from DRAM and from L2, passes through the stages of L1, issued instructions, products of tensor
+//! cores, and atomic operations on one address. It assumes that all of them overlap and that no latency is exposed. The
+//! time is therefore a lower bound, and the slowest unit is the limiter. Units whose rate is not in the model are
+//! omitted and listed.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +18,14 @@ use warpline_simulator::geometry::SECTOR_BYTES;
 use warpline_simulator::metrics::Counters;
 use warpline_simulator::models::Rates;
 
-/// A launch, or the sums of several of one shape, and how many.
+/// A launch, or the sums of several launches of one shape, with their number.
 type Launches<'a> = (&'a LaunchData, u64);
 
 /// Work of a launch on one hardware unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Demand {
     pub(super) amount: u64,
-    /// The amount if all requests were ideal.
+    /// The amount of work if all requests were ideal.
     pub(super) ideal: u64,
 }
 
@@ -34,7 +35,7 @@ impl Demand {
     }
 }
 
-/// A hardware unit of the GPU: name, unit of its amounts, amount per second, and whether each SM has one.
+/// A hardware unit of the GPU: name, unit of the amounts, amount per second, and whether each SM has one.
 struct HardwareUnit {
     name: &'static str,
     unit: &'static str,
@@ -42,8 +43,8 @@ struct HardwareUnit {
     per_sm: bool,
 }
 
-/// Estimates of a kernel for each model; `models` are names and rates in the order of the traffic. `left_out` has the
-/// launches that a model's figures lack.
+/// Returns the estimates of a kernel for each model. `models` contains names and rates in the order of the traffic.
+/// `left_out` returns whether a model's figures lack a launch.
 pub(super) fn estimates<'a>(
     kernel: &KernelData,
     models: impl Iterator<Item = (&'a String, &'a Rates)>,
@@ -61,7 +62,8 @@ pub(super) fn estimates<'a>(
     all
 }
 
-/// Seconds of each launch on the first model, whose rates these are; launches that [`estimates`] leaves out have none.
+/// Returns the seconds of each launch on the first model, which has these rates. Launches that [`estimates`] omits have
+/// none.
 pub(super) fn seconds(
     kernel: &KernelData,
     rates: &Rates,
@@ -71,10 +73,10 @@ pub(super) fn seconds(
     alone.filter_map(|launch| Some((launch.event.id, estimate("", 0, rates, true, &[(launch, 1)])?.seconds))).collect()
 }
 
-/// Launches that were recorded whole and ended without an error, in order.
+/// Returns the launches that were completely recorded and ended without an error, in order.
 ///
-/// Launches of a group are one with their sums: it takes as long as they do where the same unit is the slowest in all
-/// of them, else less.
+/// A group of launches is treated as one launch with the summed work. Its time is exact if the same unit is the slowest
+/// in all launches; otherwise, it is too low.
 fn whole(kernel: &KernelData) -> Vec<Launches<'_>> {
     let groups = kernel.groups.values().map(|group| (&group.sum, group.launches));
     let all = kernel.launches.iter().map(|launch| (launch, 1)).chain(groups);
@@ -83,12 +85,13 @@ fn whole(kernel: &KernelData) -> Vec<Launches<'_>> {
     launches
 }
 
-/// A kernel that was stopped did part of its work only, however little that was.
+/// Returns whether a launch is complete. A stopped kernel has done only a part of its work.
 fn is_whole(launch: &LaunchData) -> bool {
     launch.event.block_share == 1 && launch.error == Some(0)
 }
 
-/// `None` where nothing of it is known. `same_banks`: shared memory was counted for this model's banks.
+/// Estimates a kernel on one model; returns `None` if nothing is known about it. `same_banks` states that shared memory
+/// was counted for this model's banks.
 fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches: &[Launches<'_>]) -> Option<Estimate> {
     let mut bytes = Bytes::default();
     let work: Vec<_> = launches
@@ -102,16 +105,16 @@ fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches
     slowest(name, rates, same_banks, &work, bytes, count)
 }
 
-/// Work of a launch that was not run: `predict` computes it from address expressions.
+/// Work of a launch that was not run; `predict` computes it from address expressions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: f64,
     /// Warp instructions.
     pub instructions: u64,
-    /// Results of single precision, inactive lanes included.
+    /// Single-precision results, including those of inactive lanes.
     pub fp32: u64,
-    /// Results of double precision.
+    /// Double-precision results.
     pub fp64: u64,
     /// Results of the special function units.
     pub special: u64,
@@ -119,27 +122,27 @@ pub struct Work {
     pub products: [u64; Product::ALL.len()],
     /// Passes of global requests through the stages of L1.
     pub data: u64,
-    /// The same with ideal requests.
+    /// Passes through the data stage with ideal requests.
     pub ideal_data: u64,
     /// Passes of global requests through the tag stage of L1.
     pub tag: u64,
-    /// The same with ideal requests.
+    /// Passes through the tag stage with ideal requests.
     pub ideal_tag: u64,
     /// Words that the load/store units move.
     pub words: u64,
-    /// Passes over the banks of shared memory.
+    /// Passes through the banks of shared memory.
     pub shared: u64,
-    /// The same without bank conflicts.
+    /// Passes through the banks of shared memory without bank conflicts.
     pub ideal_shared: u64,
-    /// Atomic operations on the address of global memory that most of them meet.
+    /// Atomic operations on the most frequent address of global memory.
     pub atomic_address: u64,
-    /// Atomic operations on shared memory that are done one after the other.
+    /// Atomic operations on shared memory that run one after the other.
     pub shared_atomics: u64,
     /// Bytes moved.
     pub bytes: Bytes,
 }
 
-/// Returns the estimate of a launch that was not made, by the limits of those that were.
+/// Returns the estimate of a launch that was not run, with the same limits as for recorded launches.
 pub fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
     let (mut data, mut shared) = (
         Demand { amount: work.data, ideal: work.ideal_data },
@@ -155,7 +158,7 @@ pub fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
         Demand { amount: work.tag, ideal: work.ideal_tag },
         Demand::same(work.words),
         shared,
-        // No address expression shows how the lanes of a request to constant memory are spread.
+        // Address expressions do not show the addresses of requests to constant memory.
         Demand::default(),
         Demand::same(work.bytes.l2),
         Demand::same(work.bytes.dram),
@@ -172,7 +175,8 @@ pub fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
     slowest(name, rates, true, &[(demands, work.blocks)], work.bytes, 1)
 }
 
-/// Returns the limits of launches, each with its demands in the order of [`hardware_units`] and its blocks.
+/// Returns the limits of launches, given each launch's demands in the order of [`hardware_units`] and its number of
+/// blocks.
 pub(super) fn slowest(
     name: &str,
     rates: &Rates,
@@ -241,7 +245,7 @@ pub(super) fn slowest(
 
 /// Returns the hardware units, in the order of [`demands`].
 fn hardware_units(rates: &Rates, same_banks: bool) -> [HardwareUnit; UNITS] {
-    // Per cycle and SM, of which there are `sms`.
+    // The rate is per cycle and SM, and there are `sms` SMs.
     let per_cycle = |rate: Option<f64>| Some(rate? * rates.clock_hz? * f64::from(rates.sms));
     let per_sm = |name, unit, rate| HardwareUnit { name, unit, rate: per_cycle(rate), per_sm: true };
     let products = |kind: Product| per_sm(kind.name(), "multiply-adds", rates.products[kind as usize]);
@@ -255,15 +259,15 @@ fn hardware_units(rates: &Rates, same_banks: bool) -> [HardwareUnit; UNITS] {
         per_sm("l1_tag", "passes", rates.stage_passes),
         per_sm("l1_lanes", "words", rates.lane_words),
         per_sm("shared", "passes", shared),
-        // Requests to constant memory at one address are as fast as registers; of others each further address takes a
-        // pass, of whose rate no model contains: one is assumed.
+        // Requests to one address of constant memory are as fast as registers. Each further address takes a pass. No
+        // model contains the rate of passes, so one per cycle is assumed.
         per_sm("constant", "passes", Some(1.0)),
         HardwareUnit { name: "l2", unit: "bytes", rate: rates.l2, per_sm: false },
         HardwareUnit { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
-        // To host memory: its rate is the machine's, which no model contains.
+        // The rate of host memory depends on the machine, so no model contains it.
         HardwareUnit { name: "bus", unit: "bytes", rate: None, per_sm: false },
-        // Atomic operations on one address are done one after the other. No model contains the rate: one in a clock is
-        // assumed, wherever in L2 that is; those on shared memory hold up their SM only.
+        // Atomic operations on one address run one after the other. No model contains the rate, so one per clock is
+        // assumed in any part of L2. Atomic operations on shared memory delay only their SM.
         HardwareUnit { name: "atomic_address", unit: "operations", rate: rates.clock_hz, per_sm: false },
         per_sm("shared_atomics", "operations", Some(1.0)),
         products(Product::Half),
@@ -278,12 +282,12 @@ fn hardware_units(rates: &Rates, same_banks: bool) -> [HardwareUnit; UNITS] {
 /// Number of hardware units.
 pub(super) const UNITS: usize = 14 + Product::ALL.len();
 
-/// Where [`demands`] has device memory.
+/// Index of device memory in [`demands`].
 pub(super) const DRAM: usize = 10;
 
-/// Returns the work of a launch on each hardware unit; its bytes are added up.
+/// Returns the work of a launch on each hardware unit, and adds its bytes to `bytes`.
 pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; UNITS] {
-    // An instruction takes its unit's lanes for the whole warp, active or not.
+    // An instruction occupies its unit's lanes for the whole warp, including inactive lanes.
     let lanes = |class| Demand::same(launch.instructions.warps(class).saturating_mul(32));
     let (mut data, mut tag, mut words) = (Demand::default(), Demand::default(), 0u64);
     let (mut l2, mut dram) = (Demand::default(), Demand::default());
@@ -297,7 +301,7 @@ pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: 
         let l2_bytes = traffic.l2.lookups.saturating_mul(rates.lookup_bytes.1);
         let sectors = traffic.dram_reads.saturating_add(traffic.dram_writes);
         let dram_bytes = sectors.saturating_mul(SECTOR_BYTES);
-        // With ideal sectors no more can leave a level than enters it.
+        // Even with ideal sectors, a level cannot pass on more than it receives.
         let ideal = l2_bytes.min(counters.ideal_sectors.saturating_mul(SECTOR_BYTES));
         l2.amount = l2.amount.saturating_add(l2_bytes);
         l2.ideal = l2.ideal.saturating_add(ideal);
@@ -343,7 +347,7 @@ pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: 
     ]
 }
 
-/// Where shared memory is the data array of L1, its passes take the data stage.
+/// Adds the passes of shared memory to the data stage if shared memory and L1 share one array.
 fn share_data_stage(rates: &Rates, data: &mut Demand, shared: &mut Demand) {
     if rates.unified {
         data.amount = data.amount.saturating_add(shared.amount);

@@ -34,8 +34,8 @@ fn rates() -> Rates {
     }
 }
 
-/// A launch of `blocks` blocks: 1000 requests of 32 sectors each where 4 would do, every lookup a miss of L1,
-/// a tenth of L2's a miss.
+/// Creates a launch of `blocks` blocks with 1000 requests of 32 sectors each (4 are ideal). Every lookup misses L1, and
+/// a tenth of L2's lookups miss.
 fn launch(id: u64, blocks: u32) -> LaunchData {
     let mut instructions = InstructionSums::default();
     let mix = InstructionMix { fp32: 1, fp64: 1, memory: 2, special: 1, ..InstructionMix::default() };
@@ -101,11 +101,11 @@ fn close(got: f64, want: f64) {
 #[test]
 fn a_case_worked_by_hand() {
     let estimate = estimated(vec![launch(0, 10)], &rates()).unwrap();
-    // 10 SMs at 1 GHz: 5000 instructions at 4 per cycle, 32 000 results at 64 and at 2.
+    // The model has 10 SMs at 1 GHz: 5000 instructions at 4 per cycle, and 32 000 results at 64 and at 2 per cycle.
     close(seconds(&estimate, "instructions"), 5000.0 / 4e10);
     close(seconds(&estimate, "fp32"), 32_000.0 / 64e10);
     close(seconds(&estimate, "fp64"), 32_000.0 / 2e10);
-    // 1000 passes of global and 5000 of shared memory through the data stage, 8000 through the tags.
+    // The data stage has 1000 passes of global and 5000 of shared memory; the tag stage has 8000.
     close(seconds(&estimate, "l1_data"), 6000.0 / 1e10);
     close(seconds(&estimate, "l1_tag"), 8000.0 / 1e10);
     close(seconds(&estimate, "l1_lanes"), 32_000.0 / 32e10);
@@ -122,7 +122,8 @@ fn ideal_requests_gain_where_sectors_and_conflicts_limit() {
     let fast = Rates { fp64: Some(64.0), dram: Some(1e12), ..rates() };
     let estimate = estimated(vec![launch(0, 10)], &fast).unwrap();
     assert_eq!(estimate.limiter, "l2");
-    // 4000 sectors leave L1 instead of 32 000; then the data stage limits, with 1000 passes of shared memory for 5000.
+    // With ideal requests, 4000 sectors leave L1 instead of 32 000. The data stage then limits; shared memory needs
+    // 1000 passes instead of 5000.
     close(estimate.seconds, 32_000.0 * 32.0 / 1e12);
     assert_eq!(estimate.ideal.limiter, "l1_data");
     close(estimate.ideal.seconds, 2000.0 / 1e10);
@@ -135,7 +136,7 @@ fn further_addresses_of_constant_memory_take_passes() {
     let constant = Counters { requests: 1000, wavefronts: 32_000, ideal_wavefronts: 1000, ..Counters::default() };
     serial.spaces.insert(Space::Constant, constant.clone());
     let estimate = estimated(vec![serial], &rates()).unwrap();
-    // A pass per clock and SM, and none for the first address of a request.
+    // Each address of a request except the first takes one pass per clock and SM.
     close(seconds(&estimate, "constant"), 31_000.0 / 1e10);
     assert_eq!(estimate.limiter, "constant");
     let mut uniform = launch(0, 10);
@@ -151,10 +152,10 @@ fn atomic_operations_on_one_address_are_done_one_after_the_other() {
         estimated(vec![data.clone(), data], &rates()).unwrap()
     };
     let global = counting(1_000_000, 0);
-    // One per clock of 1 GHz for the whole GPU, in one launch after the other.
+    // The rate is one per clock of 1 GHz for the whole GPU; launches run one after the other.
     assert_eq!(global.limiter, "atomic_address");
     close(global.seconds, 2e-3);
-    // On shared memory one per clock for each SM that has a block.
+    // On shared memory, the rate is one per clock for each SM that has a block.
     let shared = counting(0, 1_000_000);
     assert_eq!(shared.limiter, "shared_atomics");
     close(shared.seconds, 2.0 * 1_000_000.0 / 5e9);
@@ -167,7 +168,7 @@ fn few_blocks_use_few_sms() {
     let narrow = estimated(vec![launch(0, 1)], &rates()).unwrap();
     close(seconds(&narrow, "fp64"), 10.0 * seconds(&wide, "fp64"));
     close(seconds(&narrow, "dram"), seconds(&wide, "dram"));
-    // Each launch has its own slowest part; launches come one after another.
+    // Each launch has its own slowest unit; launches run one after the other.
     let both = estimated(vec![launch(1, 1), launch(0, 10)], &rates()).unwrap();
     close(both.seconds, wide.seconds + narrow.seconds);
     assert_eq!(both.launches, 2);
@@ -181,7 +182,7 @@ fn what_is_not_known_is_left_out() {
     let estimate = estimated(vec![launch(0, 1)], &only_dram).unwrap();
     assert_eq!((estimate.limiter.as_str(), estimate.limits.len()), ("dram", 1));
     assert!(estimate.unknown.contains(&"l2".to_owned()) && estimate.unknown.contains(&"shared".to_owned()));
-    // Launches that were sampled or cut off are not in it.
+    // Sampled and interrupted launches are not included.
     let mut sampled = launch(0, 10);
     sampled.event.block_share = 16;
     let mut cut = launch(1, 10);
@@ -190,7 +191,7 @@ fn what_is_not_known_is_left_out() {
     stopped.error = Some(700);
     let bad = vec![sampled, cut, stopped];
     assert_eq!(estimated(bad.clone(), &rates()), None);
-    // Together with a launch that ended they add nothing.
+    // Together with a completed launch, they add nothing.
     let good = estimated(vec![launch(3, 10)], &rates());
     assert_eq!(estimated(bad.into_iter().chain([launch(3, 10)]).collect(), &rates()), good);
     assert_eq!(good.map(|estimate| estimate.launches), Some(1));
@@ -240,8 +241,8 @@ fn host_memory_takes_the_bus_and_not_device_memory() {
     assert_eq!(estimate.unknown, ["special", "bus"]);
 }
 
-/// Work of a launch on a part, as docs/report.md defines it: name, amount, amount with ideal requests, per second, and
-/// whether each SM has such a part.
+/// Work of a launch on a unit, as docs/report.md defines it: name, amount, ideal amount, rate per second, and whether
+/// each SM has such a unit.
 type Asked = (&'static str, f64, f64, Option<f64>, bool);
 
 fn asked(launch: &LaunchData, rates: &Rates) -> Vec<Asked> {
@@ -364,7 +365,7 @@ proptest! {
     ) {
         let mut launches = launches;
         (0..).zip(&mut launches).for_each(|(id, launch)| launch.event.id = id);
-        // One may have been sampled, or not have ended.
+        // One launch may be sampled or not completed.
         if let Some(launch) = launches.get_mut(lost) {
             if lost % 2 == 0 { launch.event.block_share = 2 } else { launch.error = None }
         }
@@ -408,7 +409,7 @@ proptest! {
         let slowest = asked_for(true).map(|(_, row)| row.1).fold(0.0, f64::max);
         prop_assert!(near(times[&*got.limiter].1, slowest), "{got:?}");
         prop_assert!(got.ideal.gain >= 1.0 - 1e-7 && (ideal_total == 0.0 || near(got.ideal.gain, total / ideal_total)));
-        // By launch, as the statistics over launches have it.
+        // The statistics over launches use times by launch.
         let by_launch = super::seconds(&kernel, &rates, &|_, _| false);
         for (id, seconds) in each {
             prop_assert!(near(by_launch.get(&id).copied().unwrap_or(0.0), seconds), "launch {id}: {by_launch:?}, {seconds}");

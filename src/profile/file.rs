@@ -1,4 +1,4 @@
-//! Profile files: a head of 32 bytes, of 48 in profiles of ranks, and the compressed JSON document.
+//! Profile files: a header of 32 bytes (48 in profiles of ranks), and the compressed JSON document.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | then | payload: the document, LZ4 block format |
 //! | then | version 2: the section (`packed`), LZ4 block format |
 //!
-//! All numbers little endian. A CRC finds every single flipped bit and every burst of up to 32.
+//! All numbers are little endian. The CRC detects every single flipped bit and every burst error of up to 32 bits.
 
 use std::fs::{File, Permissions};
 use std::io::{Read, Write};
@@ -26,19 +26,19 @@ use super::model::{SCHEMA, VERSION};
 use super::{Profile, packed, plausible, shown};
 
 const MAGIC: [u8; 8] = *b"WLPROF\r\n";
-/// Of profiles with a document only.
+/// Container version of profiles without a section for merging.
 const PLAIN_VERSION: u32 = 1;
-/// Of profiles with a section for merging.
+/// Container version of profiles with a section for merging.
 const CONTAINER_VERSION: u32 = 2;
 const HEAD_BYTES: usize = 32;
-/// The lengths of the section.
+/// Bytes of the lengths of the section.
 const SECTION_HEAD_BYTES: usize = 16;
-/// No document is larger; a damaged length must not make the reader take all memory.
+/// Maximum size of a document, so that a damaged length does not cause a huge allocation.
 const MAX_DOCUMENT_BYTES: u64 = 16 << 30;
-/// LZ4 cannot pack tighter than this.
+/// Maximum compression ratio of LZ4.
 const MAX_RATIO: u64 = 256;
 
-/// Why a profile file cannot be read or written.
+/// Reasons why a profile file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// The file cannot be opened or read.
@@ -62,10 +62,10 @@ pub enum ProfileError {
     NotAProfile {
         /// File.
         path: PathBuf,
-        /// What it seems to be, or empty.
+        /// Description of what it seems to be, or empty.
         hint: &'static str,
     },
-    /// Written by a later release.
+    /// The file was written by a later release.
     #[error(
         "{path}: profile version {version} is newer than this warpline reads ({newest}); use the release that wrote it"
     )]
@@ -74,15 +74,15 @@ pub enum ProfileError {
         path: PathBuf,
         /// Its version.
         version: u32,
-        /// The newest known.
+        /// The newest supported version.
         newest: u32,
     },
-    /// Bytes are missing or changed.
+    /// Bytes are missing or were changed.
     #[error("{path}: damaged profile: {what}; run the program again")]
     Damaged {
         /// File.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the damage.
         what: String,
     },
 }
@@ -126,7 +126,7 @@ pub fn to_bytes(profile: &Profile) -> Vec<u8> {
     bytes
 }
 
-/// Something compressed, and how long it is once unpacked.
+/// Compressed data and its uncompressed length.
 #[derive(Clone, Copy)]
 struct Stored<'a> {
     bytes: &'a [u8],
@@ -140,7 +140,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// A file whose checksum is right.
+/// The contents of a file with a correct checksum.
 struct Container<'a> {
     document: Stored<'a>,
     section: Option<Stored<'a>>,
@@ -198,7 +198,7 @@ impl<'a> Container<'a> {
         let document = lz4_flex::block::decompress(bytes, unpacked).map_err(|error| damaged(&error.to_string()))?;
         let mut profile: Profile = shown::read(&document).map_err(|error| damaged(&error.to_string()))?;
         check_kind(&profile, path)?;
-        // Whoever shows it adds its rows up.
+        // Every reader adds up the rows, so the sums must be valid.
         if !plausible::may_be_read(&profile, &document) {
             return Err(damaged("it has counts that no run can have"));
         }
@@ -218,37 +218,35 @@ fn check_kind(profile: &Profile, path: &Path) -> Result<(), ProfileError> {
     Ok(())
 }
 
-/// Reads [`to_bytes`]; `path` is for messages.
+/// Decodes the output of [`to_bytes`]; `path` is for messages.
 ///
-/// # Errors
-/// [`ProfileError`] but for `Read` and `Write`.
+/// # Errors Returns a [`ProfileError`] other than `Read` or `Write`.
 pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Profile, ProfileError> {
     Container::open(bytes, path)?.document(path)
 }
 
-/// Reads files one after the other for merging, into the same memory.
+/// Reads files one after the other for merging, and reuses the memory.
 #[derive(Debug, Default)]
 pub struct MergeReader {
     file: Vec<u8>,
     section: Vec<u8>,
-    /// What [`ToMerge::Section`] is.
+    /// Memory of [`ToMerge::Section`].
     profile: Profile,
 }
 
 /// A profile that was read for merging.
 #[derive(Debug)]
 pub enum ToMerge<'a> {
-    /// All of it.
+    /// The whole document.
     Document(Box<Profile>),
-    /// The part that merging reads.
+    /// Only the part that merging needs.
     Section(&'a Profile),
 }
 
 impl MergeReader {
     /// Reads a file: its section if this release can read it, else its document.
     ///
-    /// # Errors
-    /// [`ProfileError`].
+    /// # Errors Returns a [`ProfileError`].
     pub fn read(&mut self, path: &Path) -> Result<ToMerge<'_>, ProfileError> {
         self.file.clear();
         read_into(path, &mut self.file)?;
@@ -273,10 +271,9 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Returns how many bytes the document of a file has once unpacked, as its head states; `None` for what is not a profile.
+/// Returns the uncompressed size of a file's document according to its header; `None` if the file is not a profile.
 ///
-/// # Errors
-/// [`ProfileError::Read`].
+/// # Errors Returns [`ProfileError::Read`].
 pub fn unpacked_bytes(path: &Path) -> Result<Option<u64>, ProfileError> {
     let mut head = Vec::new();
     File::open(path)
@@ -288,8 +285,7 @@ pub fn unpacked_bytes(path: &Path) -> Result<Option<u64>, ProfileError> {
 
 /// Reads a profile file.
 ///
-/// # Errors
-/// [`ProfileError`].
+/// # Errors Returns a [`ProfileError`].
 pub fn read(path: &Path) -> Result<Profile, ProfileError> {
     let mut bytes = Vec::new();
     read_into(path, &mut bytes)?;
@@ -299,7 +295,7 @@ pub fn read(path: &Path) -> Result<Profile, ProfileError> {
 fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<(), ProfileError> {
     File::open(path)
         .and_then(|mut file| {
-            // Only the start is read of a file that is not a profile, such as an endless device.
+            // Only the start of the file is read if it is not a profile, because it might be an endless device.
             Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(bytes)?;
             if bytes.starts_with(&MAGIC) { file.read_to_end(bytes) } else { Ok(0) }
         })
@@ -310,15 +306,14 @@ fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<(), ProfileError> {
 /// Writes a profile file: under a temporary name in its folder, then renamed, so that no process ever reads
 /// half of one.
 ///
-/// # Errors
-/// [`ProfileError::Write`]; then nothing is left behind.
+/// # Errors Returns [`ProfileError::Write`] and leaves no file behind.
 pub fn write(profile: &Profile, path: &Path) -> Result<(), ProfileError> {
     write_bytes(&to_bytes(profile), path).map_err(|error| ProfileError::Write { path: path.to_owned(), error })
 }
 
 /// Writes a file under a temporary name and renames it.
 pub fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
-    // A device or pipe is written as it is; a rename would replace it.
+    // A device or pipe is written directly, because a rename would replace it.
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes));
     }
@@ -330,14 +325,14 @@ pub fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     file.persist(path).map_err(|error| error.error).map(drop)
 }
 
-/// Returns a new file in a folder, with ordinary permissions and a random name, which no other process can have created before.
-/// It is removed unless it is renamed.
+/// Creates a file in a folder, with ordinary permissions and a random name that no other process can have created
+/// before. The file is removed unless it is renamed.
 fn new_in(folder: &Path) -> std::io::Result<NamedTempFile> {
     let ordinary = Permissions::from_mode(0o666);
     tempfile::Builder::new().prefix(".warpline.").suffix(".tmp").permissions(ordinary).tempfile_in(folder)
 }
 
-/// Writes a profile to a new file in the folder for temporary files, for its owner alone.
+/// Writes a profile to a new file in the folder for temporary files, readable only by its owner.
 pub fn write_spare(profile: &Profile, name: &str) -> std::io::Result<PathBuf> {
     let mut file = tempfile::Builder::new().prefix(&format!("{name}.")).suffix(".wlprof").tempfile()?;
     let _removal = interrupt::removes(file.path());
@@ -345,7 +340,7 @@ pub fn write_spare(profile: &Profile, name: &str) -> std::io::Result<PathBuf> {
     file.keep().map(|(_, path)| path).map_err(|error| error.error)
 }
 
-/// Returns whether a file can be written at a path, or why not.
+/// Checks whether a file can be written at a path.
 pub fn probe(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = new_in(folder)?;

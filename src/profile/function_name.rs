@@ -1,7 +1,7 @@
-//! Names of functions, shortened.
+//! Shortens names of functions.
 
-/// A function's name without its parameters, template arguments kept. Names of templates have their result before them:
-/// a kernel's, `void`, goes.
+/// Returns a function's name without its parameters but with template arguments. The names of templates start with
+/// their result type, which is removed (`void` for a kernel).
 pub fn plain_name(function: &str) -> &str {
     let function = function.strip_prefix("void ").unwrap_or(function);
     let mut depth = 0i32;
@@ -9,7 +9,7 @@ pub fn plain_name(function: &str) -> &str {
         match character {
             '<' | '{' => depth += 1,
             '>' | '}' => depth -= 1,
-            // `operator()` and `(anonymous namespace)` do not begin a parameter list.
+            // `operator()` and `(anonymous namespace)` do not start a parameter list.
             '(' if depth <= 0
                 && index > 0
                 && !function[..index].ends_with("operator")
@@ -23,14 +23,14 @@ pub fn plain_name(function: &str) -> &str {
     function
 }
 
-/// Returns the class of a constructor: `State` of `State::State(int)`, template arguments kept.
+/// Returns the class of a constructor with template arguments: `State` for `State::State(int)`.
 pub fn constructed_class(function: &str) -> Option<&str> {
     let (class, constructor) = plain_name(function).rsplit_once("::")?;
     let of_template = class.split('<').next().unwrap_or(class);
     (of_template.rsplit("::").next()? == constructor).then_some(class)
 }
 
-/// Returns the class that a copy constructor copies objects of: `State` of `State::State(State const&)`.
+/// Returns the class of a copy constructor: `State` for `State::State(State const&)`.
 pub fn copied_class(function: &str) -> Option<&str> {
     let class = constructed_class(function)?;
     let taken = function.strip_prefix(plain_name(function))?.strip_prefix('(')?.strip_suffix(" const&)")?;

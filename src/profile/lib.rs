@@ -1,8 +1,8 @@
 //! The profile: the results of a run as the JSON document of the contract, version 1.
 //!
-//! [`model`] contains the types of the document, [`build()`] computes one from an analysis, [`file`] is the container on disk.
-//! [`store`] keeps profiles by content, [`ranks`] names the files of a job's processes, [`live`] shares snapshots of a running
-//! program. [`trust`] derives how far the figures can be trusted.
+//! [`model`] contains the types of the document, [`build()`] computes one from an analysis, [`file`] is the container
+//! on disk. [`store`] keeps profiles by content, [`ranks`] names the files of a job's processes, [`live`] shares
+//! snapshots of a running program. [`trust`] derives how reliable the figures are.
 
 mod build;
 mod bus;

@@ -1,20 +1,20 @@
-//! Kernels of libraries, seen from the line of the user's that called the library.
+//! Attributes kernels of libraries to the user's line that called the library.
 
 use super::model::{Frame, Kernel, is_system};
 
-/// The user's call that a library's kernel runs for.
+/// The user's call of a library function that launched the library's kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryCall<'a> {
-    /// The library's function, without template arguments and the namespaces of its inside: `thrust::gather`.
+    /// The library's function, without template arguments and internal namespaces: `thrust::gather`.
     pub function: String,
-    /// The line that calls it.
+    /// The source line that calls it.
     pub caller: &'a Frame,
-    /// Other lines that the kernel was launched for.
+    /// Number of other lines for which the kernel was launched.
     pub others: usize,
 }
 
-/// The call that leads to a kernel that is not in the user's own code; `None` for the user's kernels, and where no line of the
-/// user's is known.
+/// Returns the call that leads to a library's kernel; `None` for the user's kernels, or if no line of the user is
+/// known.
 pub fn library_call(kernel: &Kernel) -> Option<LibraryCall<'_>> {
     if kernel.file.is_empty() || !is_system(&kernel.file) {
         return None;
@@ -26,18 +26,18 @@ pub fn library_call(kernel: &Kernel) -> Option<LibraryCall<'_>> {
     Some(LibraryCall { function: function_name(&callee.function), caller, others: calls.len() - 1 })
 }
 
-/// Returns the library's function that the user's own code calls on this path, as [`LibraryCall::function`].
+/// Returns the library function that the user's code calls on this path, in the form of [`LibraryCall::function`].
 pub fn library_function(path: &[Frame]) -> Option<String> {
     call_in(path).map(|(_, callee)| function_name(&callee.function))
 }
 
-/// The innermost frame of the user's and what it calls.
+/// Returns the innermost frame of the user and the frame that it calls.
 fn call_in(path: &[Frame]) -> Option<(&Frame, &Frame)> {
     let at = path.iter().rposition(|frame| frame.line != 0 && !frame.file.is_empty() && !is_system(&frame.file))?;
     Some((&path[at], path.get(at + 1)?))
 }
 
-/// `thrust::gather` of a demangled name with its result, namespaces and parameters.
+/// Returns the short name, such as `thrust::gather`, of a demangled name with result, namespaces and parameters.
 fn function_name(function: &str) -> String {
     let (mut depth, mut plain) = (0u32, String::new());
     let mut rest = function;
@@ -51,7 +51,7 @@ fn function_name(function: &str) -> String {
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
             '(' if depth == 0 => break,
-            // What was before was the result.
+            // The preceding text is the result type.
             ' ' if depth == 0 => plain.clear(),
             _ if depth == 0 => plain.push(character),
             _ => {}
@@ -67,7 +67,7 @@ fn function_name(function: &str) -> String {
             })
     };
     let mut parts: Vec<&str> = plain.split("::").filter(|part| !is_inside(part)).collect();
-    // A constructor is called like its class.
+    // A constructor has the name of its class.
     parts.dedup();
     parts.join("::")
 }

@@ -1,15 +1,15 @@
-//! Whether a profile's numbers are some that a run can have. Profiles are anybody's, and what reads them adds rows up.
+//! Checks that a profile's numbers are possible for a run. Profiles are untrusted, and readers add up their rows.
 
 use super::Profile;
 
-/// What rules of findings add up stays below this, also in bits.
+/// Maximum sum of numbers, also in bits, that rules of findings may add up.
 const MOST_ADDED: u128 = 1 << 56;
 
-/// A profile whose numbers are more together is not read: a sum over rows might not fit 64 bits. Hours of a GPU at its
-/// peak, of a thousand ranks, have less.
+/// Maximum sum of all numbers of a profile that is read. With a larger sum, sums over rows might not fit into 64 bits.
+/// A thousand ranks with hours of a GPU at its peak stay below it.
 const MOST_READ: u128 = 1 << 63;
 
-/// Fields whose numbers are addresses, constants of the code and arguments: all values are valid, and they are not
+/// Fields that contain addresses, constants of the code and arguments. All values are valid there, and they are not
 /// added up.
 const ANY: [&[u8]; 2] = [b"addresses", b"arguments"];
 
@@ -18,7 +18,7 @@ pub fn may_be_added(profile: &Profile) -> bool {
     are_below(MOST_ADDED, profile, &serde_json::to_vec(profile).unwrap_or_default())
 }
 
-/// Returns whether sums over the rows of a document, which was read from its text, fit 64 bits.
+/// Returns whether sums over the rows of a document fit into 64 bits. `document` is the text that it was read from.
 pub(super) fn may_be_read(profile: &Profile, document: &[u8]) -> bool {
     are_below(MOST_READ, profile, document)
 }
@@ -37,11 +37,11 @@ fn are_below(most: u128, profile: &Profile, document: &[u8]) -> bool {
     threads.fold(sum_of_numbers(document), u128::saturating_add) < most
 }
 
-/// All numbers of a document together, but for its texts and the fields that may have [`ANY`].
+/// Returns the sum of all numbers of a document, without texts and the fields in [`ANY`].
 fn sum_of_numbers(document: &[u8]) -> u128 {
     let (mut sum, mut number) = (0u128, 0u128);
     let mut in_fraction = false;
-    // The last text, which is a key if a colon comes; and the depth below which numbers are left out.
+    // The last text, which is a key if a colon follows; and the depth below which numbers are ignored.
     let (mut text, mut depth, mut left_out) = (&document[..0], 0u64, None);
     let mut at = 0;
     while let Some(&byte) = document.get(at) {
@@ -58,7 +58,7 @@ fn sum_of_numbers(document: &[u8]) -> u128 {
             b':' if left_out.is_none() && ANY.contains(&text) && matches!(document.get(at), Some(b'{' | b'[')) => {
                 left_out = Some(depth);
             }
-            // What is after a point, and its power, is of no count.
+            // Digits after a decimal point and exponents are ignored.
             b'.' => (in_fraction, number) = (true, 0),
             b'0'..=b'9' if !in_fraction => {
                 number = number.saturating_mul(10).saturating_add(u128::from(byte - b'0'));
@@ -97,7 +97,7 @@ mod tests {
         let sum = |text: &str| sum_of_numbers(text.as_bytes());
         assert_eq!(sum(r#"{"a":1,"arguments":[{"value":9,"b":[9]},9],"c":2}"#), 3);
         assert_eq!(sum(r#"{"addresses":{"c":[9,{"arguments":[9]},9]},"d":4}"#), 4);
-        // A count of the same name.
+        // Here, a number has the name of an excluded field.
         assert_eq!(sum(r#"{"addresses":7,"arguments":"x","d":4}"#), 11);
     }
 }

@@ -1,4 +1,4 @@
-//! Estimated seconds where of some launches a few blocks ran: what `triton.testing` and autotuning are given.
+//! Estimates seconds from launches of which only a few blocks ran. `triton.testing` and autotuning receive these times.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use warpline_analyzer::requests::Owner;
 use warpline_simulator::geometry::SECTOR_BYTES;
 use warpline_simulator::models::Rates;
 
-/// Seconds of all launches that ended without an error, on the first model, whose rates these are.
+/// Returns the seconds of all launches that ended without an error, on the first model, which has these rates.
 ///
-/// The blocks that ran represent the others, with the same mean work on each hardware unit. Their work on device memory
-/// would be too large, as L2 contains no data that the others have read. So it counts each allocation at most once in
-/// each direction.
+/// The blocks that ran represent the others, with the same mean work on each hardware unit. Extrapolated device-memory
+/// traffic would be too large, because L2 lacks data that other blocks would have read. Each allocation is therefore
+/// counted at most once in each direction.
 pub fn seconds_of_all(analysis: &Analysis, rates: &Rates) -> f64 {
     let of_kernel = |kernel: &KernelData| {
         let once = touched_once(analysis, kernel);
@@ -46,7 +46,7 @@ fn scaled(amount: u64, blocks: u64, ran: u64) -> u64 {
     u64::try_from(u128::from(amount) * u128::from(blocks) / u128::from(ran)).unwrap_or(u64::MAX)
 }
 
-/// Bytes of the allocations that a kernel reads from device memory, and of those that it writes there.
+/// Returns the bytes of the allocations that a kernel reads from device memory, plus those that it writes.
 fn touched_once(analysis: &Analysis, kernel: &KernelData) -> u64 {
     let mut touched: BTreeMap<AllocationId, (bool, bool)> = BTreeMap::new();
     for (key, counters) in kernel.cells.iter() {

@@ -1,14 +1,14 @@
-//! A document's text as it may be shown: a profile file is untrusted input, and its names go to terminals and tables.
+//! Cleans the text of a document for display: a profile file is untrusted input, and its names are printed to terminals
+//! and tables.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use warpline_format::visible;
 
-/// Reads a document. Hidden characters in it are written out; profiles as Warpline writes them have none, and cost no
-/// more than a scan of their bytes.
+/// Reads a document and escapes hidden characters. Profiles that Warpline writes contain none; for them, the only cost
+/// is a scan of their bytes.
 ///
-/// # Errors
-/// Returns an error if it is not of the kind.
+/// # Errors Returns an error if the document does not have the expected type.
 pub(super) fn read<T: DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
     if !may_hide(document) {
         return serde_json::from_slice(document);
@@ -44,8 +44,8 @@ fn show(value: &mut Value, shown: Shown) {
     }
 }
 
-/// Returns whether a string of the document may hold a hidden character, escaped or as it is. Tabs of source lines are
-/// none.
+/// Returns whether a string of the document may contain a hidden character, escaped or unescaped. Tabs of source lines
+/// are allowed.
 fn may_hide(document: &[u8]) -> bool {
     let mut at = 0;
     let mut tabs_are_fine = false;
@@ -67,7 +67,7 @@ fn may_hide(document: &[u8]) -> bool {
                 match text.chars().next() {
                     Some(character) if visible::is_hidden(character) => return true,
                     Some(character) => at += character.len_utf8() - 1,
-                    // The reader reports it.
+                    // The reader reports the error.
                     None => {}
                 }
             }

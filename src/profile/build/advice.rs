@@ -1,4 +1,4 @@
-//! Bypassing advice and TLB reach in the profile's form.
+//! Converts bypassing advice and TLB reach to the profile's form.
 
 use super::rows::caches::caches;
 use crate::model::{
@@ -13,7 +13,7 @@ fn levels(traffic: &Traffic) -> (LevelMetrics, LevelMetrics, DramMetrics) {
     (caches.l1, caches.l2, caches.dram)
 }
 
-/// In the profile's form.
+/// Converts bypassing advice to the profile's form.
 pub(super) fn bypass(advice: &Advice) -> BypassAdvice {
     BypassAdvice {
         equation: advice.equation.map(|equation| BypassEquation {
@@ -48,7 +48,7 @@ pub(super) fn bypass(advice: &Advice) -> BypassAdvice {
     }
 }
 
-/// In the profile's form.
+/// Converts page counts to the profile's form.
 pub(super) fn pages(settings: &PageSettings, counts: &PageCounts) -> PageMetrics {
     PageMetrics {
         page_bytes: settings.page_bytes,

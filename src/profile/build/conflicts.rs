@@ -17,7 +17,7 @@ pub(super) fn extent(analysis: &Analysis) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// One row per pair of lines and memory: the gravest conflict there, with the count of all.
+/// Returns one row per pair of source lines and memory: the most severe conflict, with the total count.
 pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<Conflict> {
     let Some((conflicts, _)) = &analysis.conflicts else { return Vec::new() };
     let mut ordered: Vec<&races::Conflict> = conflicts.iter().collect();
@@ -43,8 +43,8 @@ pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<Conflict> 
     rows
 }
 
-/// Returns whether one of the accesses only reached the memory by a bad address: it was out of bounds of another allocation. That is reported
-/// as a fault.
+/// Returns whether one of the accesses reached the memory only through an out-of-bounds address of another allocation.
+/// Such an access is reported as a fault.
 pub(super) fn is_by_fault(conflict: &Conflict, faults: &[Fault]) -> bool {
     conflict.accesses.iter().any(|party| {
         faults.iter().any(|fault| {

@@ -1,4 +1,4 @@
-//! Makes a profile from an analysis.
+//! Builds a profile from an analysis.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,39 +27,39 @@ pub struct RunFacts {
     pub device: String,
     /// GPU models.
     pub models: Vec<String>,
-    /// Their rates, in the same order, for the bottleneck estimates; empty where none are wanted.
+    /// Rates of the GPU models in the same order, for bottleneck estimates; empty if no estimates are wanted.
     pub rates: Vec<Rates>,
     /// Bypassing advice by kernel.
     pub bypass: BTreeMap<u32, Advice>,
-    /// How pages were counted, where they were.
+    /// Settings of the page analysis, if pages were counted.
     pub pages: Option<PageSettings>,
     /// Exit code of the program, 128 + n for a signal.
     pub exit_code: Option<i32>,
-    /// The program exited, and was not ended by a signal.
+    /// Whether the program exited normally, and not because of a signal.
     pub ended_by_itself: bool,
-    /// Memory that is never freed is to be reported.
+    /// Whether to report memory that is never freed.
     pub check_leaks: bool,
     /// Source files that may be read.
     pub sources: sources::Sources,
-    /// What figures lack, and why; each makes the profile incomplete.
+    /// Descriptions of lost data; each makes the profile incomplete.
     pub lost: Vec<String>,
-    /// Assumptions in addition to the analysis'.
+    /// Assumptions in addition to those of the analysis.
     pub assumptions: BTreeMap<String, String>,
-    /// More notes.
+    /// Additional notes.
     pub notes: Vec<String>,
-    /// Whatever may differ between identical runs.
+    /// Data that may differ between identical runs.
     pub environment: model::Environment,
 }
 
-/// Everything a profile is made from.
+/// The inputs from which a profile is built.
 pub struct BuildInput<'a> {
-    /// The trace's content.
+    /// The results of the analysis.
     pub analysis: &'a Analysis,
-    /// The run.
+    /// The facts of the run.
     pub facts: RunFacts,
 }
 
-/// Makes a profile.
+/// Builds a profile.
 pub fn build(input: BuildInput<'_>) -> Profile {
     let BuildInput { analysis, facts } = input;
     let mut paths = Paths::new(analysis);
@@ -67,7 +67,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let mut notes = notes::of_finish(analysis, &facts);
     notes.extend(missing::notes(analysis, &missing));
     let on_cpu = facts.device == "cpu";
-    // Without addresses nothing was simulated.
+    // Nothing was simulated if requests have no addresses.
     let simulated = facts.models.iter().zip(&facts.rates).filter(|_| !analysis.counted);
     let lookup_bytes = simulated
         .clone()
@@ -199,7 +199,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     profile
 }
 
-/// Of the modules whose kernels ran.
+/// Returns the architectures of the modules whose kernels ran.
 fn architectures(analysis: &Analysis) -> Vec<u32> {
     let modules = analysis.kernels.iter().filter_map(|kernel| analysis.modules.get(&kernel.module));
     modules.map(|module| module.table.arch).collect::<BTreeSet<_>>().into_iter().collect()
@@ -229,7 +229,7 @@ fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTre
     known
 }
 
-/// Adds a kernel; `seconds` are estimates of its launches.
+/// Adds a kernel; `seconds` contains estimates of its launches.
 fn add_kernel(
     profile: &mut Profile,
     analysis: &Analysis,
@@ -329,8 +329,8 @@ fn add_kernel(
     });
 }
 
-/// Most that were live at the same time of a row's call path. The copies that unrolling makes of a path are not live
-/// together where no more of that name were.
+/// Returns the maximum number of simultaneously live allocations of a row's call path. Unrolling creates several call
+/// paths from one in the source. The result is therefore limited to the maximum for the allocation's name.
 fn live_at_once(analysis: &Analysis, data: &AllocationData, of_path: u64) -> u64 {
     let of_name = data.event.name.as_ref().and_then(|name| analysis.live_by_name.get(name));
     of_name.map_or(of_path, |&most| of_path.min(most))
@@ -343,7 +343,7 @@ fn add_allocations(
     by_allocation: &BTreeMap<AllocationId, BTreeMap<u32, Counters>>,
 ) {
     let none = BTreeMap::new();
-    // Unrolling makes several call paths of one in the source; together they had at most so many.
+    // Unrolling creates several call paths from one in the source. The sum is an upper bound for the source path.
     let mut live: BTreeMap<Vec<model::Frame>, u64> = BTreeMap::new();
     for (&path, &most) in &analysis.live_at_once {
         *live.entry(paths.host(path)).or_default() += most;
@@ -366,7 +366,7 @@ fn add_allocations(
             .range((*id, 0, None, 0)..=(*id, u8::MAX, Some(u64::MAX), u32::MAX))
             .map(|(&(_, direction, host, path), sum)| (direction, host, paths.host(path), sum));
         for (direction, host, path, sum) in rows {
-            // Unrolling makes several call paths of one in the source.
+            // Unrolling creates several call paths from one in the source; their copies are combined.
             let place = *places.entry((direction, host, path.clone())).or_insert(copies.len());
             if let Some(row) = copies.get_mut(place) {
                 row.bytes = row.bytes.saturating_add(sum.bytes);
@@ -502,7 +502,7 @@ fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option
     }
 }
 
-/// Returns whether a bad access is one to local memory.
+/// Returns whether a bad access is an access to local memory.
 fn is_local(fault: &warpline_format::event::Fault, site: Option<&warpline_format::site_table::Site>) -> bool {
     let stacks = windows::LOCAL..windows::LOCAL + windows::LOCAL_BYTES;
     site.is_some_and(|site| site.space == Space::Local) || stacks.contains(&fault.address)
@@ -515,7 +515,7 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
     let site = module.and_then(|module| Some((module, module.table.sites.get(fault.site as usize)?)));
     let kind = match fault.kind {
         FaultKind::OutOfBounds => "out_of_bounds",
-        // Of a site that only accesses local memory, the address is an offset in the thread's stack.
+        // If the site accesses only local memory, the address is an offset in the thread's stack.
         FaultKind::Misaligned if is_local(fault, site.map(|(_, site)| site)) => "misaligned_local",
         FaultKind::Misaligned => "misaligned",
         FaultKind::Freed => "freed",
@@ -547,7 +547,7 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
     }
 }
 
-/// Operations not seen in functions that ran.
+/// Returns operations of executed functions that no record shows.
 fn not_seen(analysis: &Analysis, on_cpu: bool) -> Vec<model::NotSeen> {
     let mut rows = BTreeSet::new();
     for (id, module) in &analysis.modules {

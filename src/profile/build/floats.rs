@@ -1,4 +1,4 @@
-//! Exceptional floating-point values as rows of the profile.
+//! Builds the profile's rows of exceptional floating-point values.
 
 use super::rows::{Paths, chain_place};
 use crate::model::{FloatException, FloatOrigin, FloatStep, Frame};
@@ -6,11 +6,11 @@ use warpline_analyzer::analysis::{Analysis, ExceptionKey, ExceptionSum, Origin, 
 use warpline_analyzer::attribution::Module;
 use warpline_format::operation::{FloatClass, FloatFormat, FloatKind, Operation};
 
-/// Exceptional results, by place.
+/// Returns exceptional results by source position.
 pub(super) fn exceptions(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<FloatException> {
     let mut rows: Vec<FloatException> = Vec::new();
     for row in analysis.floats.exceptions.iter().filter_map(|(key, sum)| exception(analysis, paths, key, sum)) {
-        // The copies of an operation in an unrolled loop are one.
+        // Copies of an operation in an unrolled loop are combined.
         match rows.iter_mut().find(|known| known.is_like(&row)) {
             Some(known) => known.add(&row),
             None => rows.push(row),
@@ -20,7 +20,7 @@ pub(super) fn exceptions(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<Floa
     rows
 }
 
-/// Where values in allocations come from, in order of their stores.
+/// Returns the origins of exceptional values in allocations, in the order of their stores.
 pub(super) fn origins(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<FloatOrigin> {
     analysis.floats.origins.iter().filter_map(|one| origin(analysis, paths, one)).collect()
 }

@@ -1,15 +1,15 @@
-//! Reads and copies of bytes that nothing has written, as rows of the profile.
+//! Builds the profile's rows of uninitialised reads and copies.
 
 use super::rows::{Paths, chain_place, op_name};
 use crate::model::Uninitialised;
 use warpline_analyzer::analysis::{Analysis, CopiedSum, ReadKey, ReadSum};
 
-/// All rows, by place and memory.
+/// Returns all rows, by source position and memory.
 pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<Uninitialised> {
     let all = &analysis.initialisation;
     let mut rows: Vec<Uninitialised> = Vec::new();
     for row in all.reads.iter().filter_map(|(key, sum)| read(analysis, paths, key, sum)) {
-        // Several accesses of one place, as the parts of a loop that was unrolled, are one.
+        // Several accesses at one source position, such as those of an unrolled loop, are combined.
         match rows.iter_mut().find(|known| known.is_like(&row)) {
             Some(known) => known.add(&row),
             None => rows.push(row),

@@ -1,4 +1,4 @@
-//! What a profile lacks because it did not run: kernels that ended early, and launches that did not begin.
+//! Builds the profile's rows of missing work: kernels that ended early, and launches that did not start.
 
 use warpline_format::event::{NotLaunched, StopCause};
 
@@ -6,10 +6,11 @@ use super::rows::Paths;
 use crate::model::{FailedCall, Missing};
 use warpline_analyzer::analysis::{Analysis, FailedLaunch};
 
-/// Launches of one kernel that get a row of their own; a program that resets the device can have any number of them.
+/// Maximum number of separate rows for the launches of one kernel. A program that resets the device can have any number
+/// of failed launches.
 const ROWS_OF_A_KERNEL: usize = 16;
 
-/// Returns rows for all work that did not run, or did not run to its end.
+/// Returns rows for all work that did not run or did not complete.
 pub(super) fn rows(analysis: &Analysis) -> Vec<Missing> {
     let mut rows: Vec<Missing> = Vec::new();
     let failures = &analysis.failures;
@@ -63,7 +64,7 @@ pub(super) fn rows(analysis: &Analysis) -> Vec<Missing> {
     rows
 }
 
-/// Calls of the API that failed, by place.
+/// Returns failed API calls by source position.
 pub(super) fn failed_calls(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<FailedCall> {
     let rows = analysis.failures.calls.iter().map(|(call, &calls)| FailedCall {
         function: call.function.clone(),
@@ -76,7 +77,7 @@ pub(super) fn failed_calls(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<Fa
     });
     let mut rows: Vec<FailedCall> = rows.collect();
     FailedCall::sort(&mut rows);
-    // A loop that the host's compiler unrolls makes several calls of one line.
+    // A loop that the host compiler unrolls has several calls at one line.
     rows.dedup_by(|later, kept| {
         let is_like = kept.is_like(later);
         if is_like {
@@ -143,7 +144,7 @@ fn was(count: u64) -> &'static str {
     if count == 1 { "was" } else { "were" }
 }
 
-/// A kernel's name without its parameters.
+/// Returns a kernel's name without its parameters.
 fn name_of(analysis: &Analysis, kernel: u32) -> &str {
     let name = analysis.kernels.get(kernel as usize).and_then(|kernel| {
         let function = analysis.modules.get(&kernel.module)?.table.functions.get(kernel.function as usize)?;

@@ -1,4 +1,4 @@
-//! The document made from an analysis.
+//! Builds the profile document from an analysis.
 
 mod advice;
 mod conflicts;

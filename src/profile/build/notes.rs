@@ -1,4 +1,4 @@
-//! What a reader of the profile should know of how it came about.
+//! Notes for readers of the profile about the run and the trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use warpline_format::occupancy::architecture;
 const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
                              conflicts, caches and reuse distances are not known";
 
-/// Launches without an end that are named one by one.
+/// Maximum number of launches without an end that are named.
 const MOST_CUT: usize = 8;
 
-/// Returns notes on how the run and its trace ended, and on what is missing because of it.
+/// Returns notes on how the run and its trace ended, and on the data that is missing as a result.
 pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     let mut notes = Vec::new();
     match &analysis.finish {
@@ -126,7 +126,7 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     notes
 }
 
-/// Returns notes on lanes of a warp that continued ahead of others that waited, by kernel.
+/// Returns notes, by kernel, on loops in which lanes of a warp continued before others that waited.
 pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
     let mut places: BTreeMap<u32, BTreeSet<(&str, u32)>> = BTreeMap::new();
     for branch in profile.branches.iter().filter(|branch| branch.order_assumed) {
@@ -145,7 +145,7 @@ pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
     places.into_iter().map(each).collect()
 }
 
-/// Returns notes on launches whose order of blocks on a model's SMs is assumed in part, by kernel.
+/// Returns notes, by kernel, on launches for which the order of blocks on a model's SMs is partly assumed.
 pub(super) fn of_assumed_turns(analysis: &Analysis, models: &[String]) -> Vec<String> {
     let line = |(&(model, kernel), launches): (&(usize, u32), &u64)| {
         format!(
@@ -159,8 +159,8 @@ pub(super) fn of_assumed_turns(analysis: &Analysis, models: &[String]) -> Vec<St
     analysis.assumed_turns.iter().map(line).collect()
 }
 
-/// Returns a note if Triton compiled the kernels for an architecture different from the model's: its choices are in
-/// them.
+/// Returns a note if Triton compiled the kernels for an architecture different from the model's, because the kernels
+/// contain choices for that architecture.
 pub(super) fn of_other_kernels(analysis: &Analysis, profile: &Profile) -> Option<String> {
     let modelled = architecture(analysis.program.as_ref()?.device.compute_capability);
     let built = &profile.run.architectures;
@@ -175,7 +175,7 @@ pub(super) fn of_other_kernels(analysis: &Analysis, profile: &Profile) -> Option
     ))
 }
 
-/// A kernel's name without its parameters.
+/// Returns a kernel's name without its parameters.
 fn short_name(analysis: &Analysis, kernel: u32) -> &str {
     let found = analysis.kernels.get(kernel as usize).and_then(|kernel| {
         let module = analysis.modules.get(&kernel.module)?;
@@ -184,7 +184,7 @@ fn short_name(analysis: &Analysis, kernel: u32) -> &str {
     found.unwrap_or("?")
 }
 
-/// Returns notes on launches that a model's figures lack, by kernel and reason.
+/// Returns notes, by kernel and reason, on launches that a model's figures lack.
 pub(super) fn of_left_out(analysis: &Analysis, models: &[String]) -> Vec<String> {
     let mut groups: BTreeMap<(usize, u32, &str), Vec<u64>> = BTreeMap::new();
     for left in &analysis.left_out {

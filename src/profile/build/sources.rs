@@ -1,4 +1,4 @@
-//! Takes the source lines that a profile refers to into the profile, so that it can be read anywhere.
+//! Copies the source lines that a profile refers to into the profile, so that it can be read on any machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,55 +11,56 @@ use crate::model::{Frame, Profile};
 use warpline_analyzer::analysis::Analysis;
 use warpline_analyzer::named_files;
 
-/// Larger files are not sources.
+/// Maximum size of a source file.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
-/// Most that is read of files which a trace names and which may turn out not to be the ones it means.
+/// Maximum bytes that are read from files named in a trace that may turn out not to be the expected ones.
 const MAX_CHECKED_BYTES: u64 = 1 << 30;
-/// Longer lines are cut.
+/// Maximum length of a line; longer lines are truncated.
 const MAX_LINE_CHARACTERS: usize = 400;
-/// What is in a comment that silences findings.
+/// Text of a comment that suppresses findings.
 pub const IGNORE_COMMENT: &str = "warpline: ignore";
-/// What stands where a kernel makes its index: findings name the line that an index comes from.
+/// Text at which a kernel computes its index; findings name the line that an index comes from.
 const INDEX: &str = "threadIdx";
-/// Lines with it that are kept of a file.
+/// Maximum number of such lines that are kept per file.
 const MOST_INDEX_LINES: usize = 1024;
-/// Files without lines that are named one by one.
+/// Maximum number of files without lines that are named.
 const MOST_NAMED: usize = 8;
 
-/// Which source files may be read.
+/// Specifies which source files may be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Sources {
-    /// All that the program names: it was just run here, and could have read them itself.
+    /// All files that the program names: it was just run on this machine, and could have read them itself.
     #[default]
     All,
-    /// A trace from elsewhere may name any file. Read are those that are what the compiler read, by the checksum in the
-    /// site table or in the debug information, and those below these folders.
+    /// Only files that match the checksum in the site table or in the debug information, and files below the given
+    /// folders. A trace from elsewhere may name any file.
     Fitting {
-        /// Folders whose files are read whatever their checksums are.
+        /// Folders whose files may be read regardless of their checksums.
         roots: Vec<PathBuf>,
     },
 }
 
-/// Where the checksums of source files come from.
+/// Sources of the checksums of source files.
 pub(super) struct Evidence<'a, 'b> {
     pub(super) allowed: &'b Sources,
     pub(super) analysis: &'a Analysis,
     pub(super) paths: &'b mut Paths<'a>,
 }
 
-/// Why a file's lines are not shown.
+/// Reasons why a file's lines are not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Missing {
     Unreadable,
     NotVouchedFor,
 }
 
-/// Decides whether a file is the one that a program was built from.
+/// Decides whether a file is the one from which the program was built.
 struct Judge {
     roots: Vec<PathBuf>,
-    /// Digests of the file in the modules; empty if no module has one.
+    /// Checksums of each file in the modules; empty if no module has one.
     digests: BTreeMap<String, BTreeSet<Digest>>,
-    /// Files without a checksum in the debug information of an object that is the reader's own and of the run.
+    /// Files without a checksum that are named in the debug information of an object of the run that belongs to the
+    /// reader.
     vouched: BTreeSet<String>,
     checked_bytes: u64,
 }
@@ -85,7 +86,7 @@ impl Judge {
         Some(Judge { roots, digests, vouched: host.vouched, checked_bytes: 0 })
     }
 
-    /// Returns the file's content, if it may be shown.
+    /// Returns the file's content if it may be shown.
     fn read(&mut self, file: &str) -> Result<Vec<u8>, Missing> {
         let path = Path::new(file);
         let below_root = || path.canonicalize().is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)));
@@ -204,7 +205,7 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         let mut kept = BTreeMap::new();
         let mut index_lines = 0;
         for (number, line) in (1u32..).zip(text.lines()) {
-            // A comment alone on a line may silence findings of the next one.
+            // A comment on its own line may suppress findings of the next line.
             let about_next = || lines.contains(&(number + 1)) && line.contains(IGNORE_COMMENT);
             let makes_index = users.contains(file.as_str()) && index_lines < MOST_INDEX_LINES && line.contains(INDEX);
             index_lines += usize::from(makes_index);

@@ -1,4 +1,4 @@
-//! Conflicts between streams as rows of the profile.
+//! Builds the profile's rows of conflicts between streams.
 
 use super::rows::{Paths, chain_place, op_name};
 use crate::model::{Frame, StreamAccess, StreamConflict};
@@ -6,7 +6,7 @@ use warpline_analyzer::analysis::Analysis;
 use warpline_analyzer::races::{self, StreamParty};
 use warpline_format::event::PathId;
 
-/// One row per pair of lines and allocation; those that touch most bytes first.
+/// Returns one row per pair of source lines and allocation, in descending order of the touched bytes.
 pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<StreamConflict> {
     // Several instructions of a line share the bytes of a pair of launches.
     let mut of_paths: Vec<([PathId; 2], StreamConflict)> = Vec::new();

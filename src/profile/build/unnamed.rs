@@ -1,17 +1,17 @@
-//! Allocations without a name because Warpline's compiler did not see the code that requests them.
+//! Handles allocations without a name: Warpline's compiler did not compile the code that requests them.
 
 use std::collections::BTreeMap;
 
 use crate::model::{Allocation, Frame, Profile};
 
-/// Places that are named in one note.
+/// Maximum number of source positions in one note.
 const MOST_PLACES: usize = 3;
 
-/// Returns a note on how to get names for allocations that other compilers' code made. `makers` has the main source
-/// files of the program and whether clang, and so probably Warpline's compiler, made their code; it is called only if
-/// that matters.
+/// Returns a note on how to get names for allocations in code from other compilers. `makers` returns the main source
+/// files of the program, each with a flag for clang (and therefore probably Warpline's compiler). It is called only if
+/// needed.
 pub(super) fn notes(profile: &Profile, makers: impl FnOnce() -> BTreeMap<String, bool>) -> Option<String> {
-    // Allocations by the program's own code; variables and the device's own heap have other names.
+    // Only allocations by the program's own code are considered. Variables and the device's heap have other names.
     let unnamed = |row: &&Allocation| row.name.is_none() && row.kind.starts_with("cuda") && !row.path.is_empty();
     let rows: Vec<&Allocation> = profile.allocations.iter().filter(unnamed).collect();
     if rows.is_empty() {
@@ -44,18 +44,18 @@ pub(super) fn notes(profile: &Profile, makers: impl FnOnce() -> BTreeMap<String,
     ))
 }
 
-/// Returns the innermost place of a path that another compiler made: a source file, or a function without debug information.
-/// `None` where Warpline's compiler made the code and found no name.
+/// Returns the innermost position of a path that another compiler compiled: a source file, or a function without debug
+/// information. Returns `None` if Warpline's compiler compiled the code and found no name.
 fn foreign(path: &[Frame], makers: &BTreeMap<String, bool>) -> Option<String> {
     for frame in path.iter().rev() {
         if frame.file.is_empty() {
-            // Warpline's compiler always makes debug information.
+            // Warpline's compiler always generates debug information.
             return (!frame.function.is_empty()).then(|| frame.function.clone());
         }
         match makers.get(&frame.file) {
             Some(true) => return None,
             Some(false) => return Some(frame.file.clone()),
-            // A header: what included it stands further out.
+            // This is a header; the including file is further out in the path.
             None => {}
         }
     }

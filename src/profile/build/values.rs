@@ -1,4 +1,4 @@
-//! Values that accesses move, as rows of the profile.
+//! Builds the profile's rows of the values that accesses transfer.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use crate::model::{AccessValues, AllocationValues, ValueSet};
 use warpline_analyzer::analysis::{Analysis, ValueKey, ValueSum};
 use warpline_format::values::{Narrow, ValueSet as Recorded};
 
-/// Accesses, by place and allocation.
+/// Returns accesses by source position and allocation.
 pub(super) fn accesses(analysis: &Analysis) -> Vec<AccessValues> {
     let mut rows: Vec<AccessValues> =
         analysis.values.sites.iter().filter_map(|(key, sum)| access(analysis, key, sum)).collect();
     AccessValues::sort(&mut rows);
     let mut whole: Vec<AccessValues> = Vec::new();
     for row in rows {
-        // The copies of an access in an unrolled loop are one.
+        // Copies of an access in an unrolled loop are combined.
         match whole.last_mut().filter(|last| last.is_like(&row)) {
             Some(last) => last.add_copy(&row),
             None => whole.push(row),
@@ -23,7 +23,7 @@ pub(super) fn accesses(analysis: &Analysis) -> Vec<AccessValues> {
     whole
 }
 
-/// Allocations, by number.
+/// Returns allocations by number.
 pub(super) fn allocations(analysis: &Analysis) -> Vec<AllocationValues> {
     let mut sets: BTreeMap<u64, Recorded> = BTreeMap::new();
     for (key, row) in &analysis.values.sites {

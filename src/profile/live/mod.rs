@@ -1,4 +1,4 @@
-//! Snapshots of a run in progress: the analyzing process leaves a snapshot in a private folder twice a second, and
+//! Snapshots of a run in progress. The analysing process writes a snapshot to a private folder twice a second, and
 //! `warpline top` shows it.
 
 mod place;

@@ -1,4 +1,4 @@
-//! Where snapshots lie: in a folder that is the user's alone.
+//! The private folder of the user for snapshots.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _};
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 
 use super::snapshot::{SCHEMA, Snapshot, is_running};
 
-/// Longest snapshot that is read.
+/// Maximum size of a snapshot that is read.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Why there is nothing to show.
+/// Reasons why there is no snapshot to show.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
-    /// No folder is the user's alone.
+    /// No folder is accessible to the user only.
     #[error(
         "no private folder for snapshots of running programs: {0}; set XDG_RUNTIME_DIR to a folder that only you can access"
     )]
     Folder(String),
-    /// Nothing runs.
+    /// No run is in progress.
     #[error("no program runs under `warpline run`")]
     Nothing,
-    /// Not this one.
+    /// The requested run is not in progress.
     #[error("process {0} is neither a `warpline run` nor a program under one{1}")]
     Unknown(u32, String),
-    /// Several.
+    /// Several runs are in progress.
     #[error("several programs run under `warpline run`; name one by its process: {0}")]
     Several(String),
     /// A snapshot cannot be read.
@@ -32,10 +32,10 @@ pub enum LiveError {
     Unreadable(PathBuf, String),
 }
 
-/// Returns the user's folder: below `XDG_RUNTIME_DIR`, or below the folder for temporary files.
+/// Returns the path of the user's folder: below `XDG_RUNTIME_DIR`, or below the folder for temporary files.
 fn named() -> PathBuf {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    // SAFETY: no arguments, no failure.
+    // SAFETY: the call has no arguments and cannot fail.
     let user = unsafe { libc::geteuid() };
     match runtime {
         Some(runtime) if runtime.is_dir() => runtime.join("warpline"),
@@ -43,10 +43,9 @@ fn named() -> PathBuf {
     }
 }
 
-/// Returns the folder, which is made where it is not there.
+/// Returns the folder, which is created if it does not exist.
 ///
-/// # Errors
-/// Returns an error if the folder belongs to another user, or others may write to it.
+/// # Errors Returns an error if the folder belongs to another user or if others may write to it.
 pub(super) fn made() -> Result<PathBuf, LiveError> {
     let folder = named();
     match DirBuilder::new().mode(0o700).create(&folder) {
@@ -58,10 +57,10 @@ pub(super) fn made() -> Result<PathBuf, LiveError> {
 }
 
 fn checked(folder: PathBuf) -> Result<PathBuf, LiveError> {
-    // SAFETY: no arguments, no failure.
+    // SAFETY: the call has no arguments and cannot fail.
     let user = unsafe { libc::geteuid() };
     let failed = |what: &dyn std::fmt::Display| LiveError::Folder(format!("{}: {what}", folder.display()));
-    // Its name can be foretold: what another user put there, a link among it, is not used.
+    // The name of the folder is predictable. If another user created it, or if it is a link, it is not used.
     let there = fs::symlink_metadata(&folder).map_err(|error| failed(&error))?;
     if !there.is_dir() || there.uid() != user || there.mode() & 0o077 != 0 {
         return Err(failed(&"it is not a folder of this user alone (mode 700)"));
@@ -69,21 +68,20 @@ fn checked(folder: PathBuf) -> Result<PathBuf, LiveError> {
     Ok(folder)
 }
 
-/// Returns the snapshot of an analysing process.
+/// Returns the file of the snapshot of an analysing process.
 pub(super) fn file(folder: &Path, pid: u32) -> PathBuf {
     folder.join(format!("{pid}.json"))
 }
 
-/// Reads a snapshot. Links are not followed, and only a plain file of this user is read.
+/// Reads a snapshot. Only a regular file of this user is read; links are not followed.
 ///
-/// # Errors
-/// Returns what is wrong with it.
+/// # Errors Returns an error if the snapshot cannot be read.
 pub fn read(path: &Path) -> Result<Snapshot, LiveError> {
     let failed = |what: &dyn std::fmt::Display| LiveError::Unreadable(path.to_owned(), what.to_string());
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = File::options().read(true).custom_flags(flags).open(path).map_err(|error| failed(&error))?;
     let there = file.metadata().map_err(|error| failed(&error))?;
-    // SAFETY: no arguments, no failure.
+    // SAFETY: the call has no arguments and cannot fail.
     let user = unsafe { libc::geteuid() };
     if !there.is_file() || there.uid() != user {
         return Err(failed(&"this is no snapshot of this user's"));
@@ -101,7 +99,7 @@ pub fn read(path: &Path) -> Result<Snapshot, LiveError> {
     Ok(snapshot)
 }
 
-/// Snapshots of analyses that run, with their files.
+/// Returns the snapshots of running analyses with their files.
 fn running(folder: &Path) -> Vec<(PathBuf, Snapshot)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(PathBuf, Snapshot)> = entries
@@ -109,7 +107,7 @@ fn running(folder: &Path) -> Vec<(PathBuf, Snapshot)> {
             let path = entry.path();
             let pid: u32 = path.file_name()?.to_str()?.strip_suffix(".json")?.parse().ok()?;
             if !is_running(pid) {
-                // Its analysis was killed.
+                // The analysis was killed.
                 _ = fs::remove_file(&path);
                 return None;
             }
@@ -120,10 +118,10 @@ fn running(folder: &Path) -> Vec<(PathBuf, Snapshot)> {
     found
 }
 
-/// Returns the snapshot of a process, of the analysis or of its program; of the only one that runs where none is named.
+/// Returns the snapshot of a process, which may be the analysis or its program. Without a process number, returns the
+/// snapshot of the only running analysis.
 ///
-/// # Errors
-/// There is none, or there are several.
+/// # Errors Returns an error if there is none, or if there are several.
 pub fn find(pid: Option<u32>) -> Result<PathBuf, LiveError> {
     let folder = named();
     let mut all = if fs::symlink_metadata(&folder).is_ok() { running(&checked(folder)?) } else { Vec::new() };

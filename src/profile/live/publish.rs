@@ -1,4 +1,4 @@
-//! Leaves snapshots while an analysis continues.
+//! Writes snapshots while an analysis runs.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -16,9 +16,9 @@ use warpline_simulator::hierarchy::LevelCounts;
 
 /// Time between two snapshots.
 const EVERY: Duration = Duration::from_millis(500);
-/// A snapshot that takes longer comes less often, so that no more than this part of the time goes into them.
+/// Slow snapshots are written less often, so that they take at most one part in `SHARE` of the time.
 const SHARE: u32 = 100;
-/// Chunks between two reads of the clock.
+/// Number of chunks between two reads of the clock.
 const SKIP: u32 = 8;
 
 /// Inputs of the publisher.
@@ -27,17 +27,17 @@ pub struct Source<'a> {
     pub program_pid: u32,
     /// Program and its arguments.
     pub program: Vec<String>,
-    /// Where the profile will go.
+    /// Path of the profile to be written.
     pub output: String,
-    /// Bytes that wait in the ring, and how many it holds.
+    /// Returns the waiting bytes in the ring, and its capacity.
     pub ring: Box<dyn Fn() -> (u64, u64) + 'a>,
 }
 
-/// Leaves snapshots, and hands progress on to another.
+/// Writes snapshots, and forwards progress to another receiver.
 pub struct Publisher<'a, P> {
     next: &'a mut P,
     source: Source<'a>,
-    /// `None` where no folder is private, or writing has failed.
+    /// Paths of the temporary file and the snapshot; `None` if no folder is private or writing has failed.
     files: Option<(PathBuf, PathBuf)>,
     started: Instant,
     due: Instant,
@@ -45,7 +45,7 @@ pub struct Publisher<'a, P> {
 }
 
 impl<'a, P: Progress> Publisher<'a, P> {
-    /// Where no folder is the user's alone, nothing is left.
+    /// Creates a publisher. If no folder is accessible to the user only, it writes nothing.
     pub fn new(source: Source<'a>, next: &'a mut P) -> Self {
         let pid = std::process::id();
         let files = made().ok().map(|folder| (file(&folder, pid), folder.join(format!(".{pid}.new"))));
@@ -81,20 +81,21 @@ impl<'a, P: Progress> Publisher<'a, P> {
         }
     }
 
-    /// Under a temporary name, then renamed, so that no process reads half of it.
+    /// Writes a snapshot under a temporary name and renames it, so that no process reads an incomplete one.
     fn leave(&mut self, snapshot: &Snapshot) {
         let Some((path, new)) = &self.files else { return };
         let write = || -> std::io::Result<()> {
-            // What lies there can only be a killed process's with the same number.
+            // An existing file can only belong to a killed process with the same number.
             _ = fs::remove_file(new);
             let mut file: File =
                 File::options().write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(new)?;
             file.write_all(&serde_json::to_vec(snapshot)?)?;
             fs::rename(new, path)
         };
-        // Another run that was the last may have taken the folder away.
+        // Another run that ended may have removed the folder.
         if write().or_else(|error| made().map_err(|_| error).and_then(|_| write())).is_err() {
-            // The run matters more than its snapshot. The last snapshot would be out of date.
+            // Failures are ignored, because the run is more important. The previous snapshot is removed, because it
+            // would be outdated.
             self.remove();
             self.files = None;
         }
@@ -130,7 +131,7 @@ impl<P> Publisher<'_, P> {
         if let Some((path, new)) = &self.files {
             _ = fs::remove_file(path);
             _ = fs::remove_file(new);
-            // The last one leaves nothing behind; where others run, the folder is not empty.
+            // The last run removes the folder. If other runs exist, the folder is not empty and stays.
             _ = path.parent().map(fs::remove_dir);
         }
     }
@@ -142,7 +143,7 @@ impl<P> Drop for Publisher<'_, P> {
     }
 }
 
-/// Kernels by traffic, and how many there are.
+/// Returns the kernels with the most traffic, and the number of all kernels.
 fn rows(analysis: &Analysis) -> (Vec<KernelRow>, u64) {
     let mut rows: Vec<KernelRow> = Vec::new();
     for kernel in &analysis.kernels {
@@ -171,7 +172,7 @@ fn rows(analysis: &Analysis) -> (Vec<KernelRow>, u64) {
     (rows, all)
 }
 
-/// Resident memory of a process.
+/// Returns the resident memory of a process.
 fn resident(process: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -197,7 +198,7 @@ mod tests {
         let snapshot = publisher.snapshot(&Status::default(), None);
         publisher.leave(&snapshot);
         assert!(path.is_file() && !new.exists());
-        // As on a full disk, it is written in part and does not get its name.
+        // As on a full disk, the snapshot is written partly and not renamed.
         fs::remove_file(&path).unwrap();
         fs::create_dir_all(path.join("in the way")).unwrap();
         publisher.leave(&snapshot);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Value of [`Snapshot::schema`].
 pub const SCHEMA: &str = "warpline.live";
-/// Kernels that a snapshot names, those with most traffic.
+/// Maximum number of kernels in a snapshot; those with the most traffic are kept.
 pub const MOST_KERNELS: usize = 200;
 
 /// State of a run in progress.
@@ -12,7 +12,7 @@ pub const MOST_KERNELS: usize = 200;
 pub struct Snapshot {
     /// [`SCHEMA`].
     pub schema: String,
-    /// 1.
+    /// The version, which is 1.
     pub version: u32,
     /// Process of the analysis.
     pub pid: u32,
@@ -20,59 +20,59 @@ pub struct Snapshot {
     pub program_pid: u32,
     /// Program and its arguments.
     pub program: Vec<String>,
-    /// Where the profile will go.
+    /// Path of the profile to be written.
     pub output: String,
     /// Seconds since the program was started.
     pub seconds: f64,
-    /// Launches that were analysed to their end.
+    /// Number of launches whose analysis is complete.
     pub launches: u64,
-    /// Requests analysed.
+    /// Number of analysed requests.
     pub requests: u64,
     /// Bytes of the trace that were read.
     pub trace_bytes: u64,
-    /// Bytes that wait in the ring for the analysis, and how many it holds; where it is full, the program waits.
+    /// Bytes in the ring that wait for the analysis. If the ring is full, the program waits.
     pub waiting_bytes: u64,
-    /// See [`Snapshot::waiting_bytes`].
+    /// Capacity of the ring in bytes.
     pub ring_bytes: u64,
-    /// Resident memory.
+    /// Resident memory of both processes.
     pub memory: Memory,
-    /// Kernel that the trace is at.
+    /// Kernel at the current position of the analysis.
     pub current_kernel: Option<String>,
-    /// Kernels with most traffic so far; of launches that have ended.
+    /// Kernels with the most traffic so far, over ended launches.
     pub kernels: Vec<KernelRow>,
-    /// All kernels.
+    /// Number of all kernels.
     pub kernel_count: u64,
 }
 
-/// Resident memory of both processes in bytes; `None` where it is not known.
+/// Resident memory of both processes in bytes; `None` if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Of the analysis.
+    /// Memory of the analysis.
     pub analysis_bytes: Option<u64>,
-    /// Of the program.
+    /// Memory of the program.
     pub program_bytes: Option<u64>,
 }
 
-/// A kernel so far.
+/// Figures of a kernel so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelRow {
     /// Demangled name.
     pub name: String,
-    /// Launches that have ended.
+    /// Number of ended launches.
     pub launches: u64,
     /// Global and local requests.
     pub requests: u64,
-    /// Their sectors.
+    /// Sectors of these requests.
     pub sectors: u64,
-    /// Hit rate of loads; `None` without lookups of loads.
+    /// Hit rate of L1 for loads; `None` if there were no lookups of loads.
     pub l1_hit_rate: Option<f64>,
-    /// Hit rate of all lookups of level 2.
+    /// Hit rate of L2 for all lookups.
     pub l2_hit_rate: Option<f64>,
-    /// Sectors read from and written to memory.
+    /// Sectors read from and written to device memory.
     pub dram_sectors: u64,
 }
 
-/// Returns whether a process lives.
+/// Returns whether a process exists.
 pub fn is_running(pid: u32) -> bool {
     let Ok(pid) = i32::try_from(pid) else { return false };
     // SAFETY: signal 0 is not delivered; it only tests.

@@ -4,22 +4,23 @@ use serde::{Deserialize, Serialize};
 use warpline_format::expression::{AddressExpression, Expression, LoopExpression};
 use warpline_format::occupancy::Resources;
 
-/// Addresses of a kernel's accesses as expressions of what a launch gives.
+/// Addresses of a kernel's accesses as expressions over the inputs of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Addresses {
-    /// Values, each after its operands.
+    /// Expressions; operands precede the expressions that use them.
     pub expressions: Vec<Expression>,
-    /// Sorted by site.
+    /// Addresses of the sites, sorted by site.
     pub sites: Vec<AddressExpression>,
-    /// What those of the sites do that the run did not reach, which have no rows.
+    /// Sites that the run did not reach and that therefore have no rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<Unreached>,
-    /// Sites of accesses that the trace has as one item, in its order: a warp's turn does not end between them.
+    /// Groups of sites whose accesses the trace records as one item, in the order of the trace. A warp's issue slot
+    /// does not end within a group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bundles: Vec<Vec<u32>>,
-    /// Loops that expressions count the iterations of.
+    /// Loops whose iterations are counted in expressions.
     pub loops: Vec<LoopExpression>,
-    /// Names of the parameters that are read.
+    /// Kernel parameters that expressions read.
     pub parameters: Vec<Parameter>,
     /// Addresses of variables that expressions refer to, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,35 +33,35 @@ pub struct Addresses {
     pub resources: Vec<Resources>,
 }
 
-/// What an access does that no thread of the run reached.
+/// An access that no thread of the run reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreached {
-    /// Its site.
+    /// Number of its site.
     pub site: u32,
-    /// Line of the user's code; 0 where it is not known.
+    /// Line in the user's code; 0 if unknown.
     #[serde(default)]
     pub line: u32,
     /// `load`, `store` or `atomic`.
     pub op: String,
     /// `global` or `shared`.
     pub space: String,
-    /// Per lane.
+    /// Bytes per lane.
     pub bytes: u32,
-    /// A load that goes past L1.
+    /// Whether it is a load that bypasses L1.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub past_l1: bool,
 }
 
-/// A kernel parameter that expressions read, or a part of one.
+/// A kernel parameter, or a part of one, that expressions read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Number, from 0.
+    /// Number of the parameter, counted from 0.
     pub number: u32,
-    /// Bytes from its start.
+    /// Offset in bytes within the parameter.
     pub offset: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u32,
-    /// What the source calls it; absent without debug information.
+    /// Name in the source; absent without debug information.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -68,26 +69,26 @@ pub struct Parameter {
 /// A variable in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variable {
-    /// Number in expressions.
+    /// Number of the variable in expressions.
     pub number: u32,
-    /// Its allocation.
+    /// Number of its allocation.
     pub allocation: u64,
     /// Device address.
     pub address: u64,
 }
 
-/// A part of a launch's argument.
+/// A part of a launch argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Argument {
     /// Number of the parameter.
     pub parameter: u32,
-    /// Bytes from its start.
+    /// Offset in bytes within the parameter.
     pub offset: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Value, zero-extended; a pointer's is the device address.
+    /// Value, zero-extended. For a pointer, it is the device address.
     pub value: u64,
-    /// Allocation that a pointer leads into.
+    /// Allocation that a pointer refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation: Option<u64>,
 }

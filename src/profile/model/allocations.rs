@@ -1,4 +1,4 @@
-//! Allocations, and what was copied to and from them.
+//! Allocations, and copies to and from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,65 +17,65 @@ pub struct Allocation {
     pub kind: String,
     /// Size.
     pub bytes: u64,
-    /// Where it was made; for a device variable its declaration.
+    /// Call path of the allocation; for a device variable, its declaration.
     pub path: Vec<Frame>,
-    /// Freed before the end; all of them.
+    /// Whether all allocations of the row were freed before the end.
     pub freed: bool,
-    /// How many allocations share this row, as they have its name, kind, path and size; `bytes` and all other figures
-    /// are sums over them.
+    /// Number of allocations that share this row, because they have the same name, kind, path and size. `bytes` and all
+    /// other figures are sums over them.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub count: u64,
-    /// How many of these were freed before the end.
+    /// Number of these that were freed before the end.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub freed_count: u64,
-    /// Most allocations from its call path that were live at the same time; 0 where its path is not known.
+    /// Maximum number of simultaneously live allocations from its call path; 0 if the path is unknown.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub live_at_once: u64,
-    /// Bytes of the 32-byte sectors that kernels touched, each once; 0 where nothing was simulated.
+    /// Bytes of the distinct 32-byte sectors that kernels touched; 0 if nothing was simulated.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub touched_bytes: u64,
-    /// The same by part of the allocation; absent where several share the row, or nothing was touched.
+    /// Touched bytes by part of the allocation; absent for a shared row, or if nothing was touched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touched_map: Option<TouchedMap>,
-    /// Among the launches of the program; absent where runs were merged.
+    /// Lifetime in launches of the program; absent in merged profiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Lifetime>,
     /// Copies and fills.
     pub copies: Vec<CopyRow>,
-    /// Over all spaces; absent where requests were counted without their addresses.
+    /// Sums over all spaces; absent if requests were counted without addresses.
     #[serde(default, skip_serializing_if = "Metrics::is_unreported")]
     pub metrics: Metrics,
-    /// Sorted by kernel.
+    /// Sums by kernel, sorted by kernel.
     pub by_kernel: Vec<ByKernel>,
 }
 
-/// How much kernels touched of each part of an allocation.
+/// Touched bytes of each part of an allocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchedMap {
-    /// Bytes of a part; the last one may be shorter.
+    /// Bytes of a part. The last part may be shorter.
     pub part_bytes: u64,
-    /// Bytes of the 32-byte sectors of each part that were touched, from the allocation's first byte on.
+    /// Bytes of the touched 32-byte sectors in each part, in address order.
     pub touched: Vec<u64>,
-    /// Rows at one distance of each of which a part was touched without a gap; absent where it does not look like that.
+    /// Partly touched rows, if the touched sectors have this pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<TouchedRows>,
 }
 
-/// Rows of which a part was touched.
+/// Equidistant rows, each with one contiguous touched part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchedRows {
-    /// Bytes from a row to the next one, at the precision of sectors.
+    /// Bytes from one row to the next, at the precision of sectors.
     pub pitch_bytes: u64,
-    /// The parts of all rows are as long.
+    /// Whether the touched parts of all rows have the same length.
     pub equal: bool,
 }
 
-/// When an allocation was there, by numbers of launches.
+/// Lifetime of an allocation, as numbers of launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifetime {
-    /// The launch that follows its start; where several share the row, the first one's.
+    /// Number of the launch after the allocation; in a shared row, of the first allocation.
     pub first_launch: u64,
-    /// The launch that follows its end, the last one's; `None` where not all were freed.
+    /// Number of the launch after the last free; `None` if not all were freed.
     pub last_launch: Option<u64>,
 }
 
@@ -84,33 +84,34 @@ pub struct Lifetime {
 pub struct CopyRow {
     /// `host_to_device`, `device_to_host`, `device_to_device`, `host_to_host`, `set`.
     pub direction: String,
-    /// All of them.
+    /// Bytes of all copies.
     pub bytes: u64,
-    /// Copies.
+    /// Number of copies.
     pub count: u64,
-    /// Those of them that brought nothing new: their bytes were at the destination already, although no kernel had
-    /// stored there since the copy before, or still in the device memory that they had come to the host from.
+    /// Number of copies that transferred no new data. Their bytes were already at the destination and no kernel had
+    /// stored there since the previous copy, or the bytes were still in the device memory from which they had been
+    /// copied to the host.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub unchanged_count: u64,
-    /// Those of them of which this is the source and other device memory the destination, whose row counts them, too.
+    /// Number of copies from this allocation to other device memory. The destination's row also counts them.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub source_count: u64,
-    /// Bytes of those.
+    /// Bytes of those copies.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub source_bytes: u64,
-    /// Number of the launch that follows the first of them; absent where runs were merged.
+    /// Number of the launch after the first copy; absent in merged profiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_launch: Option<u64>,
-    /// Number of the launch that follows the last of them.
+    /// Number of the launch after the last copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_launch: Option<u64>,
-    /// Host allocation on the other side, when known.
+    /// Host allocation on the other side, if known.
     pub host: Option<u64>,
-    /// Where.
+    /// Call path of the copies.
     pub path: Vec<Frame>,
 }
 
-/// What falls to one kernel.
+/// The figures of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ByKernel {
     /// Kernel.
@@ -128,11 +129,11 @@ pub struct HostAllocation {
     pub name: Option<String>,
     /// `malloc`, `new`, ….
     pub kind: String,
-    /// Size; of all of them.
+    /// Size in bytes, summed over a shared row.
     pub bytes: u64,
-    /// Where.
+    /// Call path of the allocation.
     pub path: Vec<Frame>,
-    /// How many allocations share this row.
+    /// Number of allocations that share this row.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub count: u64,
 }

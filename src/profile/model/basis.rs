@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 pub enum Basis {
     /// Counted in the executed code.
     Counted,
-    /// Computed from counts by the rules of a GPU model: caches, passes over banks, occupancy.
+    /// Computed from counts with the rules of a GPU model: caches, bank passes, occupancy.
     Modelled,
     /// Computed with assumed rates, or extrapolated from a sample: times, gains, shares of a run.
     Estimated,
 }
 
 impl Basis {
-    /// Returns the word of reports and documents.
+    /// Returns the name in reports and documents.
     pub fn name(self) -> &'static str {
         match self {
             Basis::Counted => "counted",

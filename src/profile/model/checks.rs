@@ -1,4 +1,4 @@
-//! What went wrong: bad accesses, conflicts between warps, launches that are missing.
+//! Results of checks: bad accesses, conflicts between threads, and missing launches.
 
 use std::cmp::Ordering;
 
@@ -10,9 +10,9 @@ use super::frames::Frame;
 /// A bad access.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// `out_of_bounds`, `misaligned`, `misaligned_local` (to a local variable, which was carried out), `freed`,
-    /// `shared_out_of_bounds`, `local_out_of_bounds`, `hardware`, or `divergent_barrier` or `different_barriers` (which are no
-    /// accesses and have no address).
+    /// `out_of_bounds`, `misaligned`, `misaligned_local` (an access to a local variable, which was executed), `freed`,
+    /// `shared_out_of_bounds`, `local_out_of_bounds`, `hardware`, or `divergent_barrier` or `different_barriers` (which
+    /// are not accesses and have no address).
     pub kind: String,
     /// Kernel; `None` when unknown.
     pub kernel: Option<u32>,
@@ -20,45 +20,46 @@ pub struct Fault {
     pub launch: u64,
     /// User frame; unknown fields are empty.
     pub frame: Frame,
-    /// The other of two barriers, at which warps of the block waited already.
+    /// For two different barriers: the one at which warps of the block were already waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<Frame>,
     /// `load`, `store`, `atomic`; empty when unknown.
     pub op: String,
-    /// Per lane; 0 unknown.
+    /// Bytes per lane; 0 if unknown.
     pub bytes: u32,
-    /// Linear block.
+    /// Linear index of the block.
     pub block: u64,
-    /// Linear thread in the block.
+    /// Linear index of the thread in the block.
     pub thread: u32,
-    /// Device address, hexadecimal; `host` for ordinary host memory, whose addresses differ from run to run.
+    /// Hexadecimal device address; `host` for ordinary host memory, whose addresses differ between runs.
     pub address: String,
-    /// Nearest allocation.
+    /// The nearest allocation.
     pub allocation: Option<u64>,
-    /// Bytes from its start; negative before it.
+    /// Offset in bytes from its start; negative if the address is before it.
     pub offset: Option<i64>,
-    /// The kernel was stopped.
+    /// Whether the kernel was stopped.
     pub stopped: bool,
     /// Host call path of the launch.
     pub path: Vec<Frame>,
-    /// Rank that made it, in profiles of several ranks.
+    /// Rank of the process, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
 }
 
-/// Reads by one access, or copies from one line, of bytes of one allocation that nothing has written.
+/// Reads by one access, or copies from one line, of uninitialised bytes of one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Uninitialised {
-    /// `read`, or `copy` of bytes to the host.
+    /// `read`, or `copy` for a copy to the host.
     pub kind: String,
-    /// Reads: each lane reads written bytes as well. Copies: no run of uninitialised bytes is as long as 8 bytes. Both may be
-    /// padding of structures.
+    /// For reads: each lane also reads written bytes. For copies: no run of uninitialised bytes is 8 bytes or longer.
+    /// Both may be padding of structures.
     pub partial: bool,
-    /// Kernel that reads.
+    /// Kernel that reads the bytes.
     pub kernel: Option<u32>,
     /// Launch of the first read.
     pub launch: Option<u64>,
-    /// User frame of the access; unknown fields are empty, as all are for copies, whose place is the innermost frame of the path.
+    /// User frame of the access; unknown fields are empty. For copies, all fields are empty; the position is the
+    /// innermost frame of the path.
     pub frame: Frame,
     /// `load` or `atomic`; empty for copies.
     pub op: String,
@@ -66,41 +67,41 @@ pub struct Uninitialised {
     pub bytes: u32,
     /// `global` or `shared`.
     pub space: String,
-    /// Variable in shared memory, where it is known.
+    /// Variable in shared memory, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
-    /// Allocation that holds the bytes.
+    /// Allocation that contains the bytes.
     pub allocation: Option<u64>,
-    /// Allocation that held the same memory before and was freed.
+    /// Freed allocation that previously occupied the memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<u64>,
-    /// Bytes from the start of the allocation, or of the block's shared memory, to the first one.
+    /// Offset in bytes of the first byte from the start of the allocation or of the block's shared memory.
     pub offset: u64,
-    /// Bytes of the allocation that had been written at the first read.
+    /// Bytes of the allocation that had been written at the time of the first read.
     pub written: u64,
-    /// Requests with a lane that reads such bytes, or copies.
+    /// Number of copies, or of requests with a lane that reads uninitialised bytes.
     pub count: u64,
-    /// Such lanes, summed over requests.
+    /// Number of such lanes, summed over requests.
     pub lanes: u64,
     /// Uninitialised bytes of the copies.
     pub copied_uninitialised: u64,
-    /// All bytes of the copies.
+    /// Total bytes of the copies.
     pub copied: u64,
-    /// Linear block of the first read.
+    /// Linear index of the first read's block.
     pub block: u64,
-    /// Linear thread in the block of the first read.
+    /// Linear index of the first read's thread in the block.
     pub thread: u32,
     /// Host call path of the launch, or of the copy.
     pub path: Vec<Frame>,
 }
 
 impl Uninitialised {
-    /// Sorts rows by what they are about.
+    /// Sorts rows by their subjects.
     pub fn sort(rows: &mut [Uninitialised]) {
         rows.sort_by(|one, other| one.order(other).then_with(|| one.path.cmp(&other.path)));
     }
 
-    /// Returns whether both are the same access or copy, in different runs.
+    /// Returns whether two rows describe the same access or copy in different runs.
     pub fn is_like(&self, other: &Uninitialised) -> bool {
         self.order(other).is_eq() && (self.kind == "read" || self.path == other.path)
     }
@@ -116,7 +117,7 @@ impl Uninitialised {
         *self = sum;
     }
 
-    /// Order by what rows are about.
+    /// Compares rows by their subjects.
     fn order(&self, other: &Uninitialised) -> Ordering {
         let [one, other] = [self, other].map(|row| {
             let place = (&row.kind, row.kernel, &row.frame, row.partial);
@@ -126,18 +127,18 @@ impl Uninitialised {
     }
 }
 
-/// Calls of CUDA's API from one place that returned an error.
+/// Failed API calls from one source position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailedCall {
-    /// API function, as `cudaFree`.
+    /// API function, for example `cudaFree`.
     pub function: String,
     /// CUDA error code.
     pub error: i32,
-    /// Its name, as `cudaErrorInvalidValue`.
+    /// Name of the error, for example `cudaErrorInvalidValue`.
     pub name: String,
-    /// Its text, as `cudaGetErrorString` returns it.
+    /// Text of the error, as `cudaGetErrorString` returns it.
     pub text: String,
-    /// What in particular is wrong, as the limit that a launch exceeds; empty where nothing more is known.
+    /// The specific cause, such as the limit that a launch exceeds; empty if unknown.
     pub detail: String,
     /// Number of calls.
     pub calls: u64,
@@ -146,7 +147,7 @@ pub struct FailedCall {
 }
 
 impl FailedCall {
-    /// Sorts rows by place, function and error.
+    /// Sorts rows by source position, function and error.
     pub fn sort(rows: &mut [FailedCall]) {
         rows.sort_by(|one, other| {
             (&one.path, &one.function, one.error, &one.detail).cmp(&(
@@ -158,20 +159,21 @@ impl FailedCall {
         });
     }
 
-    /// Returns whether both are calls of one function from one place that failed alike.
+    /// Returns whether both are calls of one function from one source position with the same error.
     pub fn is_like(&self, other: &FailedCall) -> bool {
         (&self.path, &self.function, self.error, &self.detail)
             == (&other.path, &other.function, other.error, &other.detail)
     }
 }
 
-/// Two accesses of the same bytes by different threads, at least one of them writing, that nothing orders.
+/// Two unordered accesses to the same bytes by different threads; at least one of them writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
-    /// `warning`, or `note` for what may be meant or harmless.
+    /// `warning`, or `note` if the conflict may be intended or harmless.
     pub severity: String,
-    /// `race`; `one_store`: all stores are of one place and may store the same value; `flag`: a constant that
-    /// other blocks read, or a load of what others replace by compare-and-swap; `maybe_ordered`: atomics or volatile accesses in between may order them.
+    /// `race`; `one_store`: all stores have the same source position and may store the same value; `flag`: other blocks
+    /// read a stored constant, or a load reads a value that others replace by compare-and-swap; `maybe_ordered`:
+    /// atomics or volatile accesses in between may order the accesses.
     pub verdict: String,
     /// `warp`: lanes of one warp in one request; `block`: warps of one block between the same barriers; `grid`: warps of different blocks.
     pub scope: String,
@@ -185,33 +187,33 @@ pub struct Conflict {
     pub accesses: [ConflictParty; 2],
     /// Allocation that the bytes belong to.
     pub allocation: Option<u64>,
-    /// Variable in shared memory, where it is known.
+    /// Variable in shared memory, if known.
     pub variable: Option<String>,
-    /// Bytes from the start of the allocation, or of the block's shared memory.
+    /// Offset in bytes from the start of the allocation, or of the block's shared memory.
     pub offset: u64,
-    /// Words of four bytes, each as often as it was met.
+    /// Number of conflicting 4-byte words, counted at each conflict.
     pub count: u64,
     /// Host call path of the launch.
     pub path: Vec<Frame>,
 }
 
-/// Accesses of the same bytes by launches or copies of two streams, at least one of them writing, that nothing orders.
+/// Unordered accesses to the same bytes by launches or copies of two streams; at least one of them writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamConflict {
-    /// In the order of the calls.
+    /// The two sides, in the order of the calls.
     pub accesses: [StreamAccess; 2],
-    /// What they access.
+    /// The accessed allocation.
     pub allocation: u64,
-    /// Bytes from its start to the first that both access.
+    /// Offset in bytes of the first byte that both access.
     pub offset: u64,
-    /// Bytes that both access, in the pair of launches or copies where they are most.
+    /// Number of bytes that both access: the maximum over pairs of launches or copies.
     pub bytes: u64,
-    /// Pairs of launches or copies.
+    /// Number of pairs of launches or copies.
     pub pairs: u64,
 }
 
 impl StreamConflict {
-    /// Returns whether both are about the same lines and memory.
+    /// Returns whether both describe the same lines and memory.
     pub fn is_like(&self, other: &StreamConflict) -> bool {
         let accesses = |row: &StreamConflict| {
             let place = |one: &StreamAccess| if one.kernel.is_some() { Vec::new() } else { one.path.clone() };
@@ -220,14 +222,14 @@ impl StreamConflict {
         self.allocation == other.allocation && accesses(self) == accesses(other)
     }
 
-    /// Adds a row of other launches, or of another run, that is like this one.
+    /// Adds a matching row of other launches or of another run.
     pub fn add(&mut self, other: &StreamConflict) {
         self.pairs = self.pairs.saturating_add(other.pairs);
         self.bytes = self.bytes.max(other.bytes);
         self.offset = self.offset.min(other.offset);
     }
 
-    /// Sorts rows: those that touch most bytes first.
+    /// Sorts rows in descending order of the touched bytes.
     pub fn sort(rows: &mut [StreamConflict]) {
         rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.bytes), serde_json::to_string(row).unwrap_or_default()));
     }
@@ -240,15 +242,15 @@ pub struct StreamAccess {
     pub op: String,
     /// Kernel; `None` for copies and fills.
     pub kernel: Option<u32>,
-    /// User frame of the access; empty for copies and fills, whose place is the innermost frame of the path.
+    /// User frame of the access. For copies and fills it is empty; their position is the innermost frame of the path.
     pub frame: Frame,
-    /// Stream, 0 the default.
+    /// Number of the stream; 0 is the default stream.
     pub stream: u32,
     /// Host call path of the launch or copy.
     pub path: Vec<Frame>,
 }
 
-/// One of the two accesses.
+/// One of two conflicting accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConflictParty {
     /// `load`, `store` or `atomic`.
@@ -257,58 +259,59 @@ pub struct ConflictParty {
     pub frame: Frame,
     /// Number of the site in its module.
     pub site: u32,
-    /// Linear block.
+    /// Linear index of the block.
     pub block: u64,
-    /// Warp in the block.
+    /// Number of the warp in the block.
     pub warp: u32,
-    /// How a store or an atomic operation depends on a load of the same address.
+    /// Dependence of a store or an atomic operation on a load of the same address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<ConflictUpdate>,
-    /// An atomic operation of block scope.
+    /// Whether it is an atomic operation of block scope.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub block_scope: bool,
 }
 
-/// How a store or an atomic operation depends on a load of the same address.
+/// Dependence of a store or an atomic operation on a load of the same address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConflictUpdate {
-    /// `value`: its value is computed from the loaded one, or it is a compare-and-swap that expects it; `condition`: whether it
-    /// happens depends on the loaded value.
+    /// `value`: its value is computed from the loaded one, or it is a compare-and-swap that expects the loaded value.
+    /// `condition`: the loaded value decides whether it is executed.
     pub by: String,
-    /// Line of the load; 0 where it is unknown.
+    /// Line of the load; 0 if unknown.
     pub line: u32,
 }
 
-/// Something that is missing in the figures.
+/// Work that is missing in the figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// `ended_early`, `after_stop` (launches that an earlier one's error kept from beginning), `not_instrumented` or `refused`.
+    /// `ended_early`, `after_stop` (launches that did not start because of the error of an earlier one),
+    /// `not_instrumented` or `refused`.
     pub what: String,
-    /// Kernel, where it is in the profile.
+    /// The kernel, if the profile contains it.
     #[serde(default)]
     pub kernel: Option<u32>,
-    /// Kernel's name, where it is not.
+    /// Name of the kernel, if the profile does not contain it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The launch that ended early; several of one kernel beyond the first ones are in one row and have none.
+    /// The launch that ended early; absent in a row that combines several launches of one kernel.
     #[serde(default)]
     pub launch: Option<LaunchId>,
-    /// Launches that are missing, or missing in part.
+    /// Number of launches that are missing or incomplete.
     pub launches: u64,
     /// CUDA error code.
     #[serde(default)]
     pub error: Option<i32>,
-    /// In words.
+    /// The reason as text.
     pub reason: String,
 }
 
 impl Missing {
-    /// Returns whether a GPU would have done it, or more of it. What a GPU refuses as well is not work of the program.
+    /// Returns whether a GPU would have done more of this work. Work that a GPU also refuses is not missing.
     pub fn is_work(&self) -> bool {
         self.what != "refused"
     }
 
-    /// Returns whether it is a launch that ended early.
+    /// Returns whether the row describes a launch that ended early.
     pub fn ended_early(&self) -> bool {
         self.what == "ended_early"
     }

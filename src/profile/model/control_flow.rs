@@ -1,4 +1,4 @@
-//! Branches, basic blocks, and lanes that do nothing in them.
+//! Branches, basic blocks, and idle lanes.
 
 use serde::{Deserialize, Serialize};
 use warpline_format::condition::Decider;
@@ -14,54 +14,54 @@ pub struct Branch {
     pub line: u32,
     /// User frame.
     pub column: u32,
-    /// Times a warp reached it.
+    /// Number of times that a warp reached it.
     pub executions: u64,
-    /// Those of them with lanes leaving by two or more sides.
+    /// Executions whose lanes leave by two or more sides.
     pub divergent: u64,
-    /// Per side; the first is the one taken when the condition holds, or a switch's default.
+    /// Lanes that leave by each side. The first side is the one for a true condition, or a switch's default.
     pub lanes: Vec<u64>,
-    /// Per side, warp instructions issued in blocks that run because of it; empty where nothing does.
+    /// Warp instructions issued in blocks that run because of each side; empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<u64>,
-    /// Lane slots that stay idle, at most, in blocks that part of a warp's live lanes run, where this is the innermost
-    /// branch that diverged among those that decide over the block; lanes that did not reach it are an outer one's.
+    /// Upper bound of the idle lane slots in partial executions of blocks for which this is the innermost divergent
+    /// branch that controls them. Lanes that did not reach this branch are attributed to an outer one.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub idle_lane_slots: u64,
-    /// Line of the kernel itself that it is on, or that calls what it is in; 0 unknown.
+    /// Line in the kernel itself that contains the branch, or that calls the function with the branch; 0 if unknown.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub kernel_line: u32,
-    /// What makes its condition differ from lane to lane; empty where the compiler sees nothing that does, or did not
-    /// look.
+    /// Values that make its condition differ between lanes; empty if the compiler found none or did not analyse it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decided_by: Vec<Decider>,
-    /// One of its sides leaves a loop, and another stays in it.
+    /// Whether one of its sides leaves a loop and another stays in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_loop: bool,
-    /// Lanes waited in its loop for others of their warp, which continued ahead in an order that is assumed.
+    /// Whether lanes of a warp waited in its loop while others continued in an assumed order.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub order_assumed: bool,
 }
 
-/// What idle lanes cost: an instruction takes 32 lane slots, whoever runs it.
+/// Lane slots: an instruction occupies 32 lane slots, regardless of the active lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneSlots {
     /// 32 times the issued warp instructions.
     pub issued: u64,
-    /// Those of them with an active lane.
+    /// Lane slots with an active lane.
     pub active: u64,
-    /// Idle ones in executions of blocks with fewer lanes than the warp had live, at most: what divergence costs at
-    /// most.
+    /// Upper bound of the idle lane slots in executions with fewer lanes than the warp had live. It is the maximum cost
+    /// of divergence.
     pub lost_partial: u64,
 }
 
-/// Pairs of a warp and a basic block that it ran, however often.
+/// Counts over pairs of a warp and a basic block that it executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarpBlocks {
-    /// Pairs.
+    /// Number of pairs.
     pub count: u64,
-    /// Pairs whose lanes, summed over all executions, are not a multiple of 32: CUDAAdvisor's divergent blocks.
+    /// Number of pairs whose lanes, summed over all executions, are not a multiple of 32. These are CUDAAdvisor's
+    /// divergent blocks.
     pub divergent: u64,
-    /// Pairs with an execution by fewer lanes than the warp had live.
+    /// Number of pairs with an execution by fewer lanes than the warp had live.
     pub partial: u64,
 }
 
@@ -74,25 +74,26 @@ pub struct Block {
     pub file: String,
     /// User frame.
     pub line: u32,
-    /// Times a warp ran it.
+    /// Number of executions by warps.
     pub executions: u64,
-    /// Summed.
+    /// Active lanes, summed over executions.
     pub lanes: u64,
     /// Executions with fewer lanes than the warp had live.
     pub partial: u64,
-    /// By warp; absent if the device does not report it.
+    /// Counts over pairs of a warp and the block; absent if the device does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warp_blocks: Option<WarpBlocks>,
-    /// Instructions of one execution.
+    /// Number of instructions per execution.
     #[serde(default)]
     pub instructions: u64,
-    /// Lanes of the 32 of each execution that did not run it, summed: diverged, finished, or never there.
+    /// Lanes that did not execute the block, summed over executions (of 32 lanes each): they diverged, had finished, or
+    /// never existed.
     #[serde(default)]
     pub lanes_lost: u64,
-    /// Line of the kernel itself that it is on, or that calls what it is in; 0 unknown.
+    /// Line in the kernel itself that contains the block, or that calls the function with the block; 0 if unknown.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub kernel_line: u32,
-    /// Its instructions by the source line they belong to; empty where that is `line` for all of them.
+    /// Its instructions by source line; empty if all of them belong to `line`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<BlockPart>,
 }
@@ -104,9 +105,9 @@ pub struct BlockPart {
     pub file: String,
     /// User frame.
     pub line: u32,
-    /// Line of the kernel itself that they are on, or that calls what they are in; 0 unknown.
+    /// Line in the kernel itself that contains the instructions, or that calls the function with them; 0 if unknown.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub kernel_line: u32,
-    /// Instructions of one execution.
+    /// Number of instructions per execution.
     pub instructions: u64,
 }

@@ -1,4 +1,4 @@
-//! What is wrong, why, what to do about it and what that brings; made by `src/findings`.
+//! Findings: a problem, its cause, the suggested change and the gain. `src/findings` creates them.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::basis::Basis;
 use super::frames::Frame;
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing.
+    /// Information that needs no change.
     #[default]
     Note,
-    /// Change something: it costs time.
+    /// The problem costs time and should be changed.
     Warning,
-    /// Change something: the program is wrong.
+    /// The program is wrong and must be changed.
     Error,
 }
 
@@ -31,30 +31,31 @@ impl Severity {
     }
 }
 
-/// What a cure brings, by the bottleneck estimate: modelled, not measured.
+/// The estimated gain of the suggested change: modelled, not measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gain {
-    /// Estimated time of the kernel, or of the program for what is outside of kernels, before over after.
+    /// Estimated time before the change, divided by the time after it. It is the time of the kernel, or of the program
+    /// for findings outside of kernels.
     pub factor: f64,
     /// Seconds saved over all launches.
     pub seconds: f64,
-    /// What the figure assumes.
+    /// Assumption of the estimate.
     pub assumption: String,
 }
 
-/// A further line of a finding.
+/// A further source line of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FindingLine {
-    /// From 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// From 1; 0 unknown.
+    /// Column, counted from 1; 0 if unknown.
     pub column: u32,
 }
 
-/// Lines that a sentence names, at most.
+/// Maximum number of lines that a sentence lists.
 const MOST_NAMED: usize = 8;
 
-/// How the reason of a finding ends that has further lines.
+/// Returns the end of the reason for a finding with further lines.
 pub fn also_on(lines: &[FindingLine]) -> String {
     let mut numbers: Vec<u32> = lines.iter().map(|line| line.line).collect();
     numbers.dedup();
@@ -73,65 +74,64 @@ pub fn also_on(lines: &[FindingLine]) -> String {
 pub struct Finding {
     /// Stable name of the rule, as in `docs/findings`.
     pub id: String,
-    /// From 1, what matters most first.
+    /// Rank, counted from 1; the most important finding is first.
     pub rank: u32,
     /// How much it matters.
     pub severity: Severity,
-    /// Stable id of the cause, as in the page of the finding; empty in profiles of earlier versions.
+    /// Stable id of the cause, as on the page of the finding; empty in profiles of earlier versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
-    /// Stable id of the remedy, likewise.
+    /// Stable id of the remedy; empty in profiles of earlier versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remedy: String,
-    /// The remedy was applied to the recorded addresses and counted again.
+    /// Whether the remedy was applied to the recorded addresses and the result was counted again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
-    /// How the figures are obtained that the cause depends on; absent in profiles of earlier versions.
+    /// The basis of the figures that the cause depends on; absent in profiles of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Basis>,
-    /// What it is, in about 60 characters.
+    /// Title of about 60 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// Kernel; `None` where it concerns the program.
+    /// Kernel; `None` if the finding concerns the program.
     pub kernel: Option<u32>,
-    /// Source file; empty when unknown.
+    /// Source file; empty if unknown.
     pub file: String,
-    /// From 1; 0 unknown.
+    /// Line, counted from 1; 0 if unknown.
     pub line: u32,
-    /// From 1; 0 unknown.
+    /// Column, counted from 1; 0 if unknown.
     pub column: u32,
-    /// Further lines of the file where the same happens to the same object, and the same cure helps; figures are those
-    /// of the first line, shares and gain those of all.
+    /// Further lines of the file with the same problem, object and remedy. Figures are those of the first line; shares
+    /// and gain are those of all lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<FindingLine>,
-    /// Other instantiations of the kernel's template in which the same happens; figures and gain are those of the one
-    /// in `kernel`.
+    /// Other instantiations of the kernel's template with the same problem. Figures and gain are those of `kernel`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_kernels: Vec<u32>,
-    /// Position inside the library that this line calls.
+    /// Position inside the library function that this line calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside_library: Option<Frame>,
-    /// Allocation concerned.
+    /// The affected allocation.
     pub allocation: Option<u64>,
-    /// Name of a shared or local array, a member or a variable.
+    /// Name of a shared or local array, of a member or of a variable.
     pub object: Option<String>,
-    /// The numbers that it is based on.
+    /// The figures that the finding is based on.
     pub evidence: BTreeMap<String, f64>,
-    /// What happens and why it costs, in a sentence.
+    /// One sentence that describes the problem and its cost.
     pub reason: String,
-    /// What to do, in a sentence.
+    /// One sentence that describes the suggested change.
     pub cure: String,
-    /// What that brings, if the estimate can determine it.
+    /// Estimated gain, if it can be determined.
     pub gain: Option<Gain>,
 }
 
 impl Finding {
-    /// Its kernels, the first of them first.
+    /// Returns its kernels, starting with `kernel`.
     pub fn all_kernels(&self) -> impl Iterator<Item = u32> {
         self.kernel.into_iter().chain(self.other_kernels.iter().copied())
     }
 
-    /// Its lines, the first of them first.
+    /// Returns its lines, starting with `line`.
     pub fn all_lines(&self) -> impl Iterator<Item = u32> {
         std::iter::once(self.line).chain(self.lines.iter().map(|line| line.line))
     }

@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 
 use super::frames::Frame;
 
-/// Results of one operation that are exceptional, though no operand is so in the same way.
+/// Exceptional results of one operation whose operands are not exceptional in the same way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FloatException {
-    /// `nan`, `division_by_zero`, `overflow`, `conversion_overflow`, `subnormal`, or `loaded_nan` (a NaN in memory that no
-    /// operation was seen to store).
+    /// `nan`, `division_by_zero`, `overflow`, `conversion_overflow`, `subnormal`, or `loaded_nan` (a NaN in memory that
+    /// no recorded operation stored).
     pub kind: String,
     /// Kernel.
     pub kernel: u32,
     /// User frame.
     pub frame: Frame,
-    /// Name of the operation, as `multiply-add`.
+    /// Name of the operation, for example `multiply-add`.
     pub operation: String,
     /// Format of the results: `half`, `bfloat16`, `float` or `double`.
     pub format: String,
-    /// Executions by a warp with such a result.
+    /// Number of executions by a warp with such a result.
     pub requests: u64,
-    /// Such results.
+    /// Number of such results.
     pub lanes: u64,
-    /// Launch of the first.
+    /// Launch of the first result.
     pub launch: u64,
-    /// Linear block of the first.
+    /// Linear index of the first result's block.
     pub block: u64,
-    /// Linear thread in the block of the first.
+    /// Linear index of the first result's thread in the block.
     pub thread: u32,
-    /// Operands of the first, in decimal, `inf` or `nan`.
+    /// Operands of the first result, as decimal numbers, `inf` or `nan`.
     pub operands: Vec<String>,
-    /// Host call path of the launch of the first.
+    /// Host call path of the first result's launch.
     pub path: Vec<Frame>,
 }
 
-/// Where the first NaN or infinity that kernels stored to an allocation came from.
+/// Origin of the first NaN or infinity that kernels stored to an allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FloatOrigin {
     /// `nan` or `infinity`.
     pub kind: String,
-    /// From the store back to the operation that made the value, or to the load that found it in memory.
+    /// Steps from the store back to the operation that produced the value, or to the load that read it from memory.
     pub steps: Vec<FloatStep>,
-    /// Host call path of the launch that stored it.
+    /// Host call path of the launch that stored the value.
     pub path: Vec<Frame>,
 }
 
-/// A place that a value came through.
+/// An instruction that the value passed through.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FloatStep {
     /// `store`, `load`, or the name of an operation.
@@ -58,18 +58,18 @@ pub struct FloatStep {
     pub frame: Frame,
     /// Launch.
     pub launch: u64,
-    /// Linear block.
+    /// Linear index of the block.
     pub block: u64,
-    /// Linear thread in the block.
+    /// Linear index of the thread in the block.
     pub thread: u32,
-    /// Allocation that a load reads or a store writes; `None` in shared memory and for operations.
+    /// Allocation that a load reads or a store writes; `None` for shared memory and for operations.
     pub allocation: Option<u64>,
-    /// Bytes from its start.
+    /// Offset in bytes from its start.
     pub offset: u64,
 }
 
 impl FloatException {
-    /// Sorts rows by kernel and place.
+    /// Sorts rows by kernel and source position.
     pub fn sort(rows: &mut [FloatException]) {
         rows.sort_by(FloatException::order);
     }
@@ -79,7 +79,7 @@ impl FloatException {
         self.order(other).is_eq()
     }
 
-    /// Adds the results of another run, or of a copy of the operation at the same place.
+    /// Adds the results of another run, or of a copy of the operation at the same source position.
     pub fn add(&mut self, more: &FloatException) {
         let example = |row: &FloatException| (row.launch, row.block, row.thread);
         let (requests, lanes) = (self.requests.saturating_add(more.requests), self.lanes.saturating_add(more.lanes));
@@ -89,7 +89,7 @@ impl FloatException {
         (self.requests, self.lanes) = (requests, lanes);
     }
 
-    /// Order by what rows are about.
+    /// Compares rows by their subjects.
     fn order(&self, other: &FloatException) -> Ordering {
         let [one, other] = [self, other].map(|row| (row.kernel, &row.frame, &row.kind, &row.operation, &row.format));
         one.cmp(&other)
@@ -102,7 +102,7 @@ impl FloatOrigin {
         self.steps.first()
     }
 
-    /// Returns the operation that made the value, or the load that found it.
+    /// Returns the operation that produced the value, or the load that read it.
     pub fn source(&self) -> Option<&FloatStep> {
         self.steps.last()
     }

@@ -1,21 +1,21 @@
-//! Source positions, and which are the user's own.
+//! Source positions, and the test whether they are in the user's code.
 
 use serde::{Deserialize, Serialize};
 
-/// A source position; empty strings and zeroes are unknown.
+/// A source position. Empty strings and zeros are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Frame {
     /// Demangled name.
     pub function: String,
     /// Absolute path.
     pub file: String,
-    /// From 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// From 1.
+    /// Column, counted from 1.
     pub column: u32,
 }
 
-/// Returns whether a file is not the user's own.
+/// Returns whether a file does not belong to the user's code.
 pub fn is_system(file: &str) -> bool {
     const PARTS: [&str; 17] = [
         "/include/crt/",
@@ -27,7 +27,7 @@ pub fn is_system(file: &str) -> bool {
         "/include/thrust/",
         "/include/cub/",
         "/include/cuda/std/",
-        // Copies that programs bring along.
+        // Copies that programs include in their own source tree.
         "/libcudacxx/include/",
         "/thrust/thrust/",
         "/thrust/detail/",
@@ -43,7 +43,7 @@ pub fn is_system(file: &str) -> bool {
         || PARTS.iter().any(|part| file.contains(part))
 }
 
-/// Returns the innermost frame of the user's own code; the last one where there is none.
+/// Returns the innermost frame in the user's code, or the last frame if there is none.
 pub fn user_frame(path: &[Frame]) -> Option<&Frame> {
     path.iter().rev().find(|frame| !frame.file.is_empty() && !is_system(&frame.file)).or(path.last())
 }

@@ -1,28 +1,28 @@
 //! Hit rates of caches: the definitions that every report, table and comparison uses.
 //!
-//! The hit rate of L1 is that of loads. L1 writes through, so a store that finds its line saves no traffic, and its rate is a
-//! figure of its own. The hit rate of L2 is that of all lookups, as L2 keeps what is written.
+//! The hit rate of L1 includes loads only. L1 writes through, so a store that finds its line saves no traffic; stores
+//! have a separate rate. The hit rate of L2 includes all lookups, because L2 keeps written data.
 
 use super::metrics::{LevelMetrics, Metrics};
 
-/// Lookups of a cache level, and the ones among them that hit.
+/// Number of lookups in a cache level, and of those that hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HitRate {
-    /// Lookups that found their data.
+    /// Number of lookups that found their data.
     pub hits: u64,
-    /// All lookups that the rate is about.
+    /// Number of all lookups that the rate includes.
     pub lookups: u64,
 }
 
 impl HitRate {
-    /// Returns hits over lookups; `None` if there were no lookups.
+    /// Returns hits divided by lookups; `None` if there were no lookups.
     pub fn share(self) -> Option<f64> {
         (self.lookups > 0).then(|| self.hits as f64 / self.lookups as f64)
     }
 }
 
 impl LevelMetrics {
-    /// Returns the hit rate of these lookups of L1: that of loads.
+    /// Returns the hit rate of these L1 lookups, which is that of loads.
     pub fn as_l1_rate(&self) -> HitRate {
         HitRate { hits: self.load_hits, lookups: self.load_lookups }
     }
@@ -35,24 +35,24 @@ impl LevelMetrics {
         }
     }
 
-    /// Returns the hit rate of these lookups of L2: that of all.
+    /// Returns the hit rate of these L2 lookups, which includes all of them.
     pub fn as_l2_rate(&self) -> HitRate {
         HitRate { hits: self.hits, lookups: self.lookups }
     }
 }
 
 impl Metrics {
-    /// Returns the hit rate of L1, without lookups if no L1 was simulated.
+    /// Returns the hit rate of L1; it has no lookups if no L1 was simulated.
     pub fn l1_hit_rate(&self) -> HitRate {
         self.l1.as_ref().map(LevelMetrics::as_l1_rate).unwrap_or_default()
     }
 
-    /// Returns the hit rate of L1's stores, without lookups if no L1 was simulated.
+    /// Returns the hit rate of L1's stores; it has no lookups if no L1 was simulated.
     pub fn l1_store_hit_rate(&self) -> HitRate {
         self.l1.as_ref().map(LevelMetrics::as_l1_store_rate).unwrap_or_default()
     }
 
-    /// Returns the hit rate of L2, without lookups if no L2 was simulated.
+    /// Returns the hit rate of L2; it has no lookups if no L2 was simulated.
     pub fn l2_hit_rate(&self) -> HitRate {
         self.l2.as_ref().map(LevelMetrics::as_l2_rate).unwrap_or_default()
     }

@@ -17,7 +17,7 @@ use super::table::Table;
 /// A kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    /// Number, from 0 in order of first launch.
+    /// Number, counted from 0 in the order of first launches.
     pub id: u32,
     /// Demangled name.
     pub name: String,
@@ -25,44 +25,44 @@ pub struct Kernel {
     pub mangled: String,
     /// Main source file of its module.
     pub module: String,
-    /// Definition.
+    /// File of the definition.
     pub file: String,
-    /// Definition.
+    /// Line of the definition.
     pub line: u32,
-    /// Over all launches.
+    /// Sums over all launches.
     pub metrics: Spaces,
-    /// Over all launches.
+    /// Sums over all launches.
     pub instructions: Instructions,
-    /// Over all launches.
+    /// Sums over all launches.
     #[serde(default)]
     pub lane_slots: LaneSlots,
-    /// Basic blocks by warp, over all launches; absent if the device does not report them.
+    /// Counts over pairs of a warp and a basic block in all launches; absent if the device does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warp_blocks: Option<WarpBlocks>,
-    /// What of the sectors of `dram` is host memory that the kernel reaches where it is, by model: a GPU moves it over
-    /// its bus. Requests that touch several allocations are not in it.
+    /// The part of the `dram` sectors, by model, that belongs to host memory which the kernel accesses directly and a
+    /// GPU transfers over its bus. Requests that touch several allocations are not included.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host_memory: BTreeMap<String, DramMetrics>,
-    /// The first ones of each call path and shape, in order; `run.notes` reports it if there are more.
+    /// The first launches of each call path and shape, in order. `run.notes` reports if there are more.
     pub launches: Vec<Launch>,
-    /// Those that are not in `launches`, summed up by call path and shape.
+    /// The launches that are not in `launches`, summed by call path and shape.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub launch_groups: Vec<LaunchGroup>,
-    /// All launches.
+    /// Number of all launches.
     #[serde(default)]
     pub launch_count: u64,
-    /// Those of them that were recorded, where some were not: all figures are of them.
+    /// Number of recorded launches, if some were not recorded. All figures include only these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_launches: Option<u64>,
-    /// Spread of the launches' figures, by `space.metric`.
+    /// Spread of the counts over launches, by `space.metric`.
     pub over_launches: BTreeMap<String, Spread>,
-    /// Spread of the launches' ratios, mean reuse distances and estimated seconds, each over the launches that have it.
+    /// Spread of ratios, mean reuse distances and estimated seconds over the launches that have them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratios_over_launches: BTreeMap<String, RatioSpread>,
-    /// Spread of the figures of launches from the same call path, for paths with two or more.
+    /// Spread over launches from the same call path, for paths with two or more launches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over_paths: Vec<PathSpread>,
-    /// Bytes per thread that ptxas spills, stores and loads together: traffic to local memory that no record shows.
+    /// Bytes per thread that ptxas spills, stores and loads together. No record shows this traffic to local memory.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub spill_bytes: u32,
     /// Bottleneck estimates, one per model.
@@ -71,47 +71,47 @@ pub struct Kernel {
     /// Advice on which warps should use L1, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bypass: Option<BypassAdvice>,
-    /// Pages touched by global and local requests, where a page size is known or was given.
+    /// Pages touched by global and local requests, if a page size is known or given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageMetrics>,
-    /// What the listed analyses found, a table each.
+    /// Tables of the listed analyses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<Table>,
-    /// Where a budget recorded some of the launches: figures of all launches of the kernel, estimated.
+    /// Estimated figures of all launches of the kernel, if a budget recorded only some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_run: Option<WholeRun>,
-    /// Its addresses as expressions, for `predict`; absent where the program was built without them.
+    /// Address expressions for `predict`; absent if the program was built without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addresses: Option<Addresses>,
-    /// How its figures differ from rank to rank, in profiles of several ranks.
+    /// Spread of its figures over ranks, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub over_ranks: OverRanks,
-    /// The same of its launches from each host call path.
+    /// Spread over ranks of its launches from each host call path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths_over_ranks: Vec<PathOverRanks>,
-    /// What merging it again needs.
+    /// Exact sums for further merging.
     #[serde(default, skip_serializing_if = "KernelExact::is_none")]
     pub exact: KernelExact,
 }
 
 impl Kernel {
-    /// Returns whether it was written in Triton: its source has tiles in the place of threads, and Triton chose the
-    /// code for one architecture.
+    /// Returns whether the kernel was written in Triton. The source of such a kernel has tiles instead of threads, and
+    /// Triton chose the code for one architecture.
     pub fn is_triton(&self) -> bool {
         self.file.ends_with(".py")
     }
 
-    /// How many launches it had; profiles from before there were groups list them all.
+    /// Returns the number of launches. Profiles without groups list all of them.
     pub fn launch_count(&self) -> u64 {
         self.launch_count.max(self.launches.len() as u64)
     }
 
-    /// Launches that its figures are of.
+    /// Returns the number of launches that its figures include.
     pub fn recorded_launches(&self) -> u64 {
         self.recorded_launches.unwrap_or_else(|| self.launch_count())
     }
 
-    /// Host call paths of its launches, each once.
+    /// Returns the distinct host call paths of its launches.
     pub fn paths(&self) -> BTreeSet<&[Frame]> {
         let groups = self.launch_groups.iter().map(|group| &group.path[..]);
         self.launches.iter().map(|launch| &launch.path[..]).chain(groups).collect()
@@ -121,83 +121,83 @@ impl Kernel {
 /// A launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Number in the program, from 0.
+    /// Number of the launch in the program, counted from 0.
     pub id: u64,
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: [u32; 3],
     /// Threads per block.
     pub block: [u32; 3],
-    /// Bytes.
+    /// Bytes of dynamic shared memory.
     pub dynamic_shared_bytes: u32,
-    /// Bytes.
+    /// Bytes of static shared memory.
     #[serde(default)]
     pub static_shared_bytes: u32,
     /// Registers per thread.
     #[serde(default)]
     pub registers: u32,
-    /// Blocks that share an SM in the model.
+    /// Number of resident blocks per SM on the model.
     #[serde(default)]
     pub resident_blocks: u32,
-    /// One block of every `block_share` was recorded; 0: none.
+    /// One of `block_share` blocks was recorded; 0 if none.
     #[serde(default)]
     pub block_share: u64,
-    /// CUDA stream, 0 the default.
+    /// CUDA stream; 0 is the default stream.
     #[serde(default)]
     pub stream: u32,
-    /// CUDA error code; `None` when the trace ended before the launch.
+    /// CUDA error code; `None` if the trace ended before the launch.
     #[serde(default)]
     pub error: Option<i32>,
     /// Host call path.
     pub path: Vec<Frame>,
-    /// Sums.
+    /// Sums by space.
     pub metrics: Spaces,
-    /// Sums of loads, stores and atomics apart.
+    /// Separate sums of loads, stores and atomics.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_op: ByOp,
-    /// Rank that made it, in profiles of several ranks.
+    /// Rank that made the launch, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Its number in its own run, in profiles of several.
+    /// Number of the launch in its own run, in profiles of several runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_id: Option<u64>,
-    /// What expressions of addresses read of its arguments.
+    /// Arguments that address expressions use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<Argument>,
 }
 
-/// Launches of a kernel that are summed up.
+/// Launches of a kernel whose figures are added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LaunchGroup {
-    /// How many.
+    /// Number of launches.
     pub launches: u64,
-    /// Number of the first one.
+    /// Number of the first launch.
     pub first: u64,
-    /// Number of the last one.
+    /// Number of the last launch.
     pub last: u64,
-    /// Launches among these that ended with an error.
+    /// Number of launches that ended with an error.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub failed: u64,
-    /// Blocks; `None` where they have several shapes.
+    /// Blocks of the grid; `None` if the shapes differ.
     pub grid: Option<[u32; 3]>,
-    /// Threads per block.
+    /// Threads per block; `None` if the shapes differ.
     pub block: Option<[u32; 3]>,
-    /// Bytes.
+    /// Bytes of dynamic shared memory; `None` if they differ.
     pub dynamic_shared_bytes: Option<u32>,
-    /// Bytes.
+    /// Bytes of static shared memory.
     pub static_shared_bytes: u32,
     /// Registers per thread.
     pub registers: u32,
-    /// One block of every `block_share` was recorded; 0: none.
+    /// One of `block_share` blocks was recorded; 0 if none.
     pub block_share: u64,
-    /// Host call path; empty where they have several.
+    /// Host call path; empty if the paths differ.
     pub path: Vec<Frame>,
     /// Sums over these launches.
     pub metrics: Spaces,
-    /// Sums of loads, stores and atomics apart.
+    /// Separate sums of loads, stores and atomics.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_op: ByOp,
     /// Spread of the counts over these launches.
     pub over_launches: BTreeMap<String, Spread>,
-    /// Spread of their ratios.
+    /// Spread of the ratios over these launches.
     pub ratios_over_launches: BTreeMap<String, RatioSpread>,
 }

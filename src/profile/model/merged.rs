@@ -1,5 +1,5 @@
-//! What a profile of several runs or ranks has in addition to the sums: how figures differ from rank to rank, and what
-//! is needed to merge it again without losing a digit.
+//! Additional data of a profile of several runs or ranks: the spread of figures over ranks, and exact sums for further
+//! merging without loss of precision.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,34 +8,34 @@ use serde::{Deserialize, Serialize};
 use super::frames::Frame;
 use super::number::Wide;
 
-/// Ranks as first and last numbers, rising and apart from each other.
+/// Ranges of ranks as first and last numbers, in ascending order and not adjacent.
 pub type Ranges = Vec<[u32; 2]>;
 
-/// Profiles that a merged one consists of.
+/// The profiles that a merged profile consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergedFrom {
-    /// How many.
+    /// Number of profiles.
     pub profiles: u64,
-    /// Those of them that are incomplete.
+    /// Number of incomplete profiles.
     pub incomplete: u64,
-    /// How many of the runs ended with each exit code, or `unknown`.
+    /// Number of runs by exit code, or `unknown`.
     pub exit_codes: BTreeMap<String, u64>,
-    /// Their notes, and in how many of them each stands.
+    /// Notes of the profiles, and the number of profiles with each note.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
-    /// What could not be put together, in sentences.
+    /// Sentences about data that could not be merged.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
-    /// The findings of the single profiles: only these can be findings of the whole.
+    /// The findings of the single profiles. Only these can be findings of the merged profile.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub findings: BTreeSet<FoundBefore>,
     /// Files that could not be read, by name, with the rank's number if the name contains it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unreadable: BTreeMap<String, Option<u32>>,
-    /// The profile has so many launches that all of them are in groups.
+    /// Whether the profile has so many launches that all of them are in groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub launches_in_groups: bool,
-    /// The job, where they are of its ranks.
+    /// The ranks of the job, if the profiles are those of a job's ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<MergedRanks>,
 }
@@ -43,17 +43,17 @@ pub struct MergedFrom {
 /// Ranks of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergedRanks {
-    /// How many the job has; `None` if its launcher does not report it.
+    /// Number of ranks in the job; `None` if its launcher does not report it.
     pub count: Option<u32>,
-    /// Those whose profiles are in this one.
+    /// Ranks whose profiles are included.
     pub present: Ranges,
-    /// Those of them that were given more than once.
+    /// Ranks whose profiles were given more than once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated: Ranges,
-    /// Those of them whose profiles are incomplete.
+    /// Ranks whose profiles are incomplete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Ranges,
-    /// Those of them whose programs ended with another exit code than 0, by that.
+    /// Ranks whose programs ended with an exit code other than 0, by exit code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed: BTreeMap<String, Ranges>,
 }
@@ -61,7 +61,7 @@ pub struct MergedRanks {
 /// A finding of one of the profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FoundBefore {
-    /// Rule.
+    /// Name of the rule.
     pub id: String,
     /// Module and mangled name of the kernel.
     pub kernel: Option<(String, String)>,
@@ -71,51 +71,51 @@ pub struct FoundBefore {
     pub line: u32,
 }
 
-/// How a figure differs over the ranks that have the place: by name of the figure.
+/// Spread of figures over the ranks that have the row, by name of the figure.
 pub type OverRanks = BTreeMap<String, RankSpread>;
 
 /// Spread of a count over ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankSpread {
-    /// Ranks that have it.
+    /// Number of ranks that have the count.
     pub ranks: u64,
     /// Sum.
     pub sum: Wide,
     /// Sum of the squares.
     pub squares: Wide,
-    /// Least.
+    /// Minimum.
     pub min: u64,
-    /// The lowest rank that has the least.
+    /// The lowest rank with the minimum.
     pub min_rank: u32,
     /// Mean.
     pub mean: f64,
-    /// Greatest.
+    /// Maximum.
     pub max: u64,
-    /// The lowest rank that has the greatest.
+    /// The lowest rank with the maximum.
     pub max_rank: u32,
     /// Standard deviation of the population.
     pub stddev: f64,
 }
 
-/// Launches from one host call path, over ranks.
+/// Spread over ranks of launches from one host call path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PathOverRanks {
     /// Host call path.
     pub path: Vec<Frame>,
-    /// Figures.
+    /// Spread of the figures.
     pub over_ranks: OverRanks,
 }
 
-/// Allocations of one name, over ranks.
+/// Spread over ranks of allocations with one name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NameOverRanks {
     /// Variable's name.
     pub name: String,
-    /// Figures.
+    /// Spread of the figures.
     pub over_ranks: OverRanks,
 }
 
-/// Sum and sum of squares of a figure over launches, to merge again.
+/// Sum and sum of squares of a figure over launches, for further merging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exact {
     /// Sum.
@@ -124,31 +124,31 @@ pub struct Exact {
     pub squares: Wide,
 }
 
-/// What a merged kernel needs to be merged again.
+/// Exact sums of a kernel for further merging.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelExact {
-    /// Sums behind `over_launches`, where several profiles have launches.
+    /// Sums for `over_launches`, if several profiles have launches.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub over_launches: BTreeMap<String, Exact>,
-    /// Groups of launches have no shapes any more, as there were too many.
+    /// Whether groups of launches have lost their shapes because there were too many.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shapes_left_out: bool,
 }
 
 impl KernelExact {
-    /// Nothing is needed.
+    /// Returns whether there is no data.
     pub fn is_none(&self) -> bool {
         *self == KernelExact::default()
     }
 }
 
-/// Exact femtoseconds of an estimate, to merge again.
+/// Estimated times in exact femtoseconds, for further merging.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EstimateExact {
-    /// All.
+    /// Total time.
     pub femtoseconds: Wide,
-    /// Keyed by limit.
+    /// Time by limit.
     pub limits: BTreeMap<String, Wide>,
-    /// Ideal time, by what limits then.
+    /// Ideal time, by its limit.
     pub ideal: BTreeMap<String, Wide>,
 }

@@ -1,4 +1,4 @@
-//! The figures of a set of requests or instructions, as the document has them.
+//! The figures of a set of requests or instructions.
 
 use std::collections::BTreeMap;
 
@@ -20,29 +20,29 @@ pub struct Metrics {
     pub bytes: u64,
     /// Distinct 32-byte sectors per request, summed.
     pub sectors: u64,
-    /// Sectors that the distinct bytes would fill.
+    /// Minimum number of sectors that can hold the distinct bytes.
     pub ideal_sectors: u64,
-    /// Requests with 0, 1, 2, … pieces, by size of a piece in bytes: `32`, `128`.
+    /// Number of requests with 0, 1, 2, … pieces, by size of a piece in bytes: `32`, `128`.
     pub lines_touched: BTreeMap<String, Vec<u64>>,
-    /// Shared space only.
+    /// Passes through banks; shared space only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<PassMetrics>,
-    /// Constant space only: a pass serves one address, ideal is one pass per request.
+    /// Passes; constant space only. A pass serves one address, and ideal is one pass per request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<PassMetrics>,
-    /// Passes through the stages of L1; global and local space, where the model has them.
+    /// Passes through the stages of L1; global and local space, if the model has these stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1_wavefronts: Option<StageMetrics>,
-    /// Level-1 cache of the first model; global and local space, where caches were simulated.
+    /// Lookups of L1 on the first model; global and local space, if caches were simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1: Option<LevelMetrics>,
-    /// Level-2 cache.
+    /// Lookups of L2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l2: Option<LevelMetrics>,
-    /// Device memory.
+    /// Traffic of device memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dram: Option<DramMetrics>,
-    /// The further requested models, by name.
+    /// Figures of the further models, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_models: BTreeMap<String, CacheMetrics>,
     /// Reuse distances within thread blocks; global space.
@@ -51,13 +51,13 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Nothing was counted, not even that there was nothing: what is counted has its distributions.
+    /// Returns whether nothing was counted. Even without requests, counted metrics have distributions.
     pub fn is_unreported(&self) -> bool {
         self.lines_touched.is_empty()
     }
 }
 
-/// Requests of launches by what their instructions do: `load`, `store`, `atomic`, within each space.
+/// Metrics of launches by space and then by operation: `load`, `store`, `atomic`.
 pub type ByOp = BTreeMap<String, BTreeMap<String, OpMetrics>>;
 
 /// Metrics of the loads, stores or atomics of a launch.
@@ -87,18 +87,18 @@ pub struct OpMetrics {
 /// Lookups of one cache level, each of one of the level's own sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelMetrics {
-    /// All.
+    /// Number of all lookups.
     pub lookups: u64,
-    /// Found present.
+    /// Hits among all lookups.
     pub hits: u64,
     /// Lookups of loads.
     pub load_lookups: u64,
-    /// Those of them found present.
+    /// Hits among the lookups of loads.
     pub load_hits: u64,
-    /// Store lookups that allocated (L2). Hardware counters have them as hits.
+    /// Store lookups of L2 that allocated a line or sector. Hardware counters count them as hits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub store_allocations: u64,
-    /// Lookups passed on to the far partition (L2 of two parts).
+    /// Lookups that were forwarded to the far partition of an L2 with two partitions.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub far: u64,
 }
@@ -106,22 +106,22 @@ pub struct LevelMetrics {
 /// Traffic of device memory in sectors of 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DramMetrics {
-    /// Read.
+    /// Sectors read.
     pub read_sectors: u64,
-    /// Written, now or when the level-2 cache gives them up.
+    /// Sectors written immediately or later, when L2 evicts them.
     pub write_sectors: u64,
 }
 
-/// What requests cost on a GPU model.
+/// Traffic of requests on a GPU model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheMetrics {
-    /// L1.
+    /// Lookups of L1.
     pub l1: LevelMetrics,
-    /// L2.
+    /// Lookups of L2.
     pub l2: LevelMetrics,
-    /// Device memory.
+    /// Traffic of device memory.
     pub dram: DramMetrics,
-    /// Passes through the stages of L1, where the model has them.
+    /// Passes through the stages of L1, if the model has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1_wavefronts: Option<StageMetrics>,
 }
@@ -129,68 +129,69 @@ pub struct CacheMetrics {
 /// Reuse distances by granularity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReuseMetrics {
-    /// Address and width of the access.
+    /// Distances of elements, identified by address and width of the access.
     pub element: Distances,
-    /// 32 bytes.
+    /// Distances of 32-byte sectors.
     pub sector: Distances,
-    /// 128 bytes.
+    /// Distances of 128-byte lines.
     pub line: Distances,
-    /// Uses of elements that their thread block uses once only.
+    /// Number of uses of elements that their thread block uses only once.
     pub streaming: u64,
 }
 
 /// A histogram of reuse distances.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distances {
-    /// Up to the last that is not empty.
+    /// Buckets up to the last that is not empty.
     pub buckets: Vec<DistanceBucket>,
-    /// Uses of what was not used before, or not since it was stored to.
+    /// Number of first uses, and of first uses after a store.
     pub infinite: u64,
     /// Mean of the finite distances.
     pub mean: Option<f64>,
-    /// Their sum, where several profiles or rows were put together.
+    /// Sum of the finite distances, if several profiles or rows were merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<Wide>,
-    /// Finite distances that are at least the size of a cache: of sectors and lines, where caches were simulated.
+    /// Number of finite distances that are at least the size of a cache, for sectors and lines; present if caches were
+    /// simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beyond: Option<Beyond>,
 }
 
-/// Uses at finite distances that an LRU cache of the model's size would miss.
+/// Number of uses with finite distances that an LRU cache of the model's size would miss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beyond {
-    /// The level-1 cache of the launch.
+    /// Misses for the launch's L1 size.
     pub l1: u64,
-    /// The level-2 cache.
+    /// Misses for the size of L2.
     pub l2: u64,
 }
 
-/// Uses at distances above the last bucket's and up to this one's.
+/// Number of uses with distances above the previous bucket's limit and up to this one's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DistanceBucket {
     /// Highest distance.
     pub upto: u64,
-    /// Uses.
+    /// Number of uses.
     pub count: u64,
 }
 
 /// Passes of shared- or constant-memory requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassMetrics {
-    /// Passes made.
+    /// Number of passes.
     pub wavefronts: u64,
-    /// Passes without bank conflicts, or with one address per request.
+    /// Number of passes without bank conflicts, or with one address per request.
     pub ideal_wavefronts: u64,
 }
 
 /// Passes of requests through the stages of L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageMetrics {
-    /// Data stage.
+    /// Passes through the data stage.
     pub data: u64,
-    /// Data stage, if the same words lay in different banks.
+    /// Passes through the data stage if all words were in different banks.
     pub ideal_data: u64,
-    /// Tag stage.
+    /// Passes through the tag stage.
     pub tag: u64,
     /// Words of 4 bytes per lane that the load/store units move.
     pub words: u64,
@@ -199,12 +200,12 @@ pub struct StageMetrics {
 /// Executed instructions of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionCount {
-    /// Executions by a warp.
+    /// Executions by warps.
     pub warps: u64,
-    /// Executions by a lane.
+    /// Executions by lanes.
     pub lanes: u64,
 }
 
-/// Keyed by class: `fp16`, `fp32`, `fp64`, `int`, `special`, `conversion`, `control`, `memory`, `barrier`,
-/// `tensor`; only those that occur.
+/// Counts by class: `fp16`, `fp32`, `fp64`, `int`, `special`, `conversion`, `control`, `memory`, `barrier`, `tensor`.
+/// Only classes that occur are present.
 pub type Instructions = BTreeMap<String, InstructionCount>;

@@ -1,4 +1,4 @@
-//! Numbers as the document has them.
+//! Numbers in the form of the document.
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Wide(pub u128);
 
 impl Wide {
-    /// Returns the sum of both; it stays at the greatest number.
+    /// Returns the saturating sum.
     #[must_use]
     pub fn plus(self, other: Wide) -> Wide {
         Wide(self.0.saturating_add(other.0))
@@ -46,7 +46,8 @@ impl<'de> Deserialize<'de> for Wide {
     }
 }
 
-/// Returns the nearest number of nine digits: more would claim too much, and documents read back exactly.
+/// Rounds a number to nine digits. More digits would suggest a precision that the figures do not have, and nine digits
+/// are read back exactly.
 pub fn nine_digits(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
@@ -60,7 +61,7 @@ pub(super) fn is_one(count: &u64) -> bool {
     *count == 1
 }
 
-/// Returns whether a figure is left out of the document.
+/// Returns whether a figure is omitted from the document.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde requires")]
 pub(super) fn is_nothing(bytes: &u32) -> bool {
     *bytes == 0
@@ -81,7 +82,7 @@ mod tests {
             let text = serde_json::to_string(&Wide(number)).unwrap();
             assert_eq!(text.starts_with('"'), number > u64::MAX.into(), "{text}");
             assert_eq!(serde_json::from_str::<Wide>(&text).unwrap(), Wide(number));
-            // As what hides something is read.
+            // The text is parsed like a document with hidden characters.
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(serde_json::from_value::<Wide>(value).unwrap(), Wide(number));
         }

@@ -1,42 +1,43 @@
-//! What a site's address is made of in the source.
+//! The source names of a site's address.
 
 use serde::{Deserialize, Serialize};
 
 /// What a site accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operand {
-    /// Variable that the address comes from.
+    /// Variable that the address is derived from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
-    /// Member that is accessed, as `.velocity.x`.
+    /// Accessed member, for example `.velocity.x`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    /// Structure that it is a member of, or that is accessed as a whole.
+    /// Structure that contains the member, or that is accessed as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structure: Option<String>,
-    /// Its size.
+    /// Size of the structure in bytes.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub structure_bytes: u32,
-    /// How the address changes with `threadIdx.x`, `.y` and `.z`; absent where it does not.
+    /// Change of the address with `threadIdx.x`, `.y` and `.z`; absent if it does not change.
     #[serde(default, skip_serializing_if = "no_steps")]
     pub thread_steps: [ThreadStep; 3],
-    /// An index was loaded from memory.
+    /// Whether an index was loaded from memory.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loaded_index: bool,
 }
 
-/// How an address changes when a thread index grows by one.
+/// Change of an address when a thread index increases by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadStep {
-    /// Does not change.
+    /// The address does not change.
     #[default]
     None,
-    /// Changes by this many bytes.
+    /// The address changes by this many bytes.
     Bytes(i64),
-    /// Changes by a multiple of a value that is the same for all threads, with this name; empty if it has none.
+    /// The address changes by a multiple of a value that is equal for all threads. Contains the name of the value, or
+    /// is empty if it has none.
     Times(String),
-    /// Changes in another way.
+    /// The address changes in another way.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! How a site's requests use memory.
+//! Access patterns of a site's requests.
 
 use std::collections::BTreeMap;
 
@@ -6,107 +6,108 @@ use serde::{Deserialize, Serialize};
 
 use super::number::{Wide, nine_digits};
 
-/// Shapes of a site's requests; those of two or more lanes. Requests to global memory, but for `bank_conflict`.
+/// Shapes of a site's requests to global memory with two or more lanes. Only `bank_conflict` refers to shared memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
-    /// Requests of two or more lanes.
+    /// Number of requests with two or more lanes.
     pub requests: u64,
-    /// All lanes at one address.
+    /// Requests in which all lanes access one address.
     pub uniform: u64,
-    /// Adjacent lanes access adjacent elements.
+    /// Requests in which adjacent lanes access adjacent elements.
     pub contiguous: u64,
-    /// Requests among these whose lane 0 is not at the start of a 32-byte sector, or would not be.
+    /// Contiguous requests in which lane 0 is not at the start of a 32-byte sector. If lane 0 is inactive, its address
+    /// is extrapolated.
     pub misaligned: u64,
-    /// A constant stride that leaves gaps, or goes backwards.
+    /// Requests with a constant stride that leaves gaps or is negative.
     pub strided: u64,
-    /// Runs of lanes without gaps, apart from each other.
+    /// Requests that consist of several separate runs of contiguous lanes.
     pub rows: u64,
-    /// None of these.
+    /// Requests of any other shape.
     pub irregular: u64,
-    /// Bytes from one lane to the next in most of the strided ones.
+    /// Most frequent distance in bytes between adjacent lanes of strided requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stride_bytes: Option<i64>,
-    /// Offset in a 128-byte line at which most misaligned requests start, in bytes.
+    /// Most frequent start offset in bytes of misaligned requests within a 128-byte line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_bytes: Option<u64>,
-    /// Offset in a 32-byte sector that most of them share, in bytes.
+    /// Most frequent start offset in bytes of misaligned requests within a 32-byte sector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sector_offset_bytes: Option<u64>,
-    /// Lanes of the first run of most of those in rows.
+    /// Most frequent number of lanes in the first run of requests in rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_lanes: Option<u64>,
-    /// Bytes from that run to the second one.
+    /// Bytes from that run to the second run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_pitch_bytes: Option<i64>,
-    /// Mean of the bytes between the lowest and the highest address of the irregular ones.
+    /// Mean number of bytes between the lowest and the highest address of irregular requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<f64>,
-    /// Their sum, in profiles of several runs.
+    /// Sum of these bytes, in profiles of several runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_sum: Option<Wide>,
-    /// Atomic operations only.
+    /// Address collisions of atomic operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomics: Option<Atomics>,
-    /// The worst one; shared memory only.
+    /// The worst bank conflict; shared memory only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank_conflict: Option<BankConflict>,
 }
 
-/// What atomic operations meet on one address.
+/// Address collisions of atomic operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Atomics {
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Lanes.
+    /// Number of lanes.
     pub lanes: u64,
     /// Distinct addresses per request, summed.
     pub addresses: u64,
-    /// Lanes at the address that most lanes of the request meet, summed.
+    /// Lanes on the request's most frequent address, summed over requests.
     pub deepest: u64,
-    /// The places that most lanes met.
+    /// The locations that most lanes accessed.
     pub hottest: Vec<HotPlace>,
-    /// All places in the single profiles, in profiles of several runs; empty where there are too many.
+    /// All locations of the single profiles, in profiles of several runs; empty if there are too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub places: Option<Vec<HotPlace>>,
 }
 
-/// A place that many operations meet.
+/// A location that many operations access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HotPlace {
     /// Allocation.
     pub allocation: u64,
-    /// Bytes from its start.
+    /// Offset in bytes from its start.
     pub offset: u64,
-    /// Lanes that met there, at most.
+    /// Upper bound of the lanes that accessed it in the same request.
     pub lanes: u64,
-    /// Requests that did, at most.
+    /// Upper bound of the requests that accessed it.
     pub requests: u64,
 }
 
-/// A request to shared memory that takes more passes than its words need.
+/// A request to shared memory with a bank conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BankConflict {
-    /// Passes that it takes.
+    /// Number of passes.
     pub passes: u32,
-    /// Passes that it would take, if its words lay in different banks.
+    /// Number of passes if all words were in different banks.
     pub ideal: u32,
     /// Bytes per lane.
     pub bytes: u32,
-    /// Active lanes and their addresses, in bytes from the 128-byte line of the lowest.
+    /// Active lanes and their addresses, in bytes from the start of the 128-byte line with the lowest address.
     pub lanes: Vec<(u32, u64)>,
 }
 
-/// Number of listed places of atomic operations.
+/// Maximum number of listed locations of atomic operations.
 pub const HOTTEST: usize = 4;
 
 impl Pattern {
-    /// Adds another site's or run's, whose allocations have the same numbers.
+    /// Adds the pattern of another site or run, whose allocations have the same numbers.
     pub fn add(&mut self, more: &Pattern) {
-        // What most of the requests of a shape have in common is taken from the run that has more of them.
+        // The most frequent values are taken from the run with more requests of the shape.
         if more.strided > self.strided {
             self.stride_bytes = more.stride_bytes;
         }
-        // Each site of an unrolled loop has its own offset: the sum has one only if most requests share it.
+        // Each site of an unrolled loop has its own offset. The sum has an offset only if most requests share it.
         let weights = (self.misaligned, more.misaligned);
         self.offset_bytes = shared(self.offset_bytes, more.offset_bytes, weights);
         self.sector_offset_bytes = shared(self.sector_offset_bytes, more.sector_offset_bytes, weights);
@@ -134,7 +135,8 @@ impl Pattern {
         if let Some(more) = &more.atomics {
             self.atomics.get_or_insert_default().add(more);
         }
-        // Of equals the one with the smallest addresses, so that the order does not matter.
+        // Among equal conflicts, the one with the smallest addresses is kept, so the result does not depend on the
+        // order.
         let worst = |pattern: &Pattern| {
             let conflict = pattern.bank_conflict.as_ref()?;
             Some((conflict.passes.saturating_sub(conflict.ideal), std::cmp::Reverse(conflict.lanes.clone())))
@@ -145,7 +147,7 @@ impl Pattern {
     }
 }
 
-/// What three quarters of so many requests here and there have in common.
+/// Returns the value that at least three quarters of the requests of both sides share.
 fn shared<T: PartialEq>(one: Option<T>, other: Option<T>, (here, there): (u64, u64)) -> Option<T> {
     if one == other || there <= here / 3 {
         one
@@ -193,7 +195,8 @@ mod tests {
             (sum.offset_bytes, sum.sector_offset_bytes)
         };
         assert_eq!(sum(&[site(10, 36), site(10, 36)]), (Some(36), Some(4)));
-        // Rows of an unrolled loop, each at another place; and such that share their place in the sector.
+        // The first case has rows of an unrolled loop with different offsets; other cases share the offset in the
+        // sector.
         assert_eq!(sum(&[site(10, 4), site(10, 8), site(10, 12), site(10, 16)]), (None, None));
         assert_eq!(sum(&[site(10, 16), site(10, 48), site(10, 80)]), (None, Some(16)));
         assert_eq!(sum(&[site(1, 4), site(90, 16), site(2, 8)]), (Some(16), Some(16)));

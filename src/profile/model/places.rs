@@ -21,14 +21,14 @@ pub struct Line {
     pub line: u32,
     /// Kernel.
     pub kernel: u32,
-    /// Sums.
+    /// Metrics by space.
     pub metrics: Spaces,
-    /// Sums.
+    /// Executed instructions.
     pub instructions: Instructions,
-    /// Where a budget recorded some of the launches: sums over all launches, estimated, by `space.metric`.
+    /// Estimated sums over all launches, by `space.metric`, if a budget recorded only some launches.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub whole_run: BTreeMap<String, Estimated>,
-    /// How its figures differ from rank to rank, in profiles of several ranks.
+    /// Spread of its figures over ranks, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub over_ranks: OverRanks,
 }
@@ -36,27 +36,27 @@ pub struct Line {
 /// A memory instruction in a kernel and space.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Site {
-    /// Number in its module.
+    /// Number of the site in its module.
     pub id: u32,
     /// Kernel.
     pub kernel: u32,
-    /// User frame.
+    /// File of the user frame.
     pub file: String,
-    /// User frame.
+    /// Line of the user frame.
     pub line: u32,
-    /// User frame.
+    /// Column of the user frame.
     pub column: u32,
-    /// User frame.
+    /// Function of the user frame.
     pub function: String,
-    /// True innermost frame.
+    /// The innermost frame, which may be in a library.
     pub leaf: Frame,
-    /// From the user frame outwards.
+    /// Frames from the user frame outwards.
     pub inlined_at: Vec<Frame>,
     /// `load`, `store` or `atomic`.
     pub op: String,
     /// `global`, `shared`, `local` or `constant`.
     pub space: String,
-    /// Per lane.
+    /// Bytes per lane.
     pub bytes: u32,
     /// Whether a load of global memory bypasses L1 by its cache operator (`ld.cg`, volatile, `cp.async.cg`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -64,44 +64,44 @@ pub struct Site {
     /// Whether the code uses the value that an atomic operation returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub result_used: bool,
-    /// What an atomic operation does with what is there.
+    /// Operation of an atomic instruction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomic: Option<AtomicKind>,
-    /// Inside libdevice or another library function.
+    /// Whether it is inside libdevice or another library function.
     pub library: bool,
-    /// The position is the nearest known one.
+    /// Whether the position is only the nearest known one.
     pub approximate: bool,
-    /// Sums.
+    /// Metrics of its requests.
     pub metrics: Metrics,
-    /// What it accesses, in the words of the source.
+    /// The accessed operand, with names from the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operand: Option<Operand>,
-    /// How its requests use memory; absent if nothing was simulated or it would be empty.
+    /// Access patterns of its requests; absent if nothing was simulated or the pattern would be empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
-    /// A request that spans several allocations counts for each of them.
+    /// Metrics by allocation. A request that spans several allocations counts for each of them.
     pub by_allocation: Vec<ByAllocation>,
-    /// Only contexts with calls that survived inlining, and the kernel itself.
+    /// Metrics by device call context: the kernel itself, and contexts with calls that were not inlined.
     pub contexts: Vec<Context>,
-    /// How its figures differ from rank to rank, in profiles of several ranks.
+    /// Spread of its figures over ranks, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub over_ranks: OverRanks,
 }
 
-/// What falls to one allocation.
+/// The figures of one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ByAllocation {
-    /// `None`: no live allocation.
+    /// Number of the allocation; `None` for no live allocation.
     pub allocation: Option<u64>,
-    /// Sums.
+    /// Metrics of the requests.
     pub metrics: Metrics,
 }
 
-/// What falls to one device call context.
+/// The figures of one device call context.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// Outermost first.
+    /// Calls, outermost first.
     pub calls: Vec<Frame>,
-    /// Sums.
+    /// Metrics of the requests.
     pub metrics: Metrics,
 }

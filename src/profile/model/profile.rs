@@ -27,60 +27,60 @@ pub struct Profile {
     pub schema: String,
     /// [`VERSION`].
     pub version: u32,
-    /// What was run and how.
+    /// Description of the run.
     pub run: Run,
-    /// In order of first launch.
+    /// Kernels in the order of first launches.
     pub kernels: Vec<Kernel>,
-    /// Sorted by kernel, file and line.
+    /// Lines, sorted by kernel, file and line.
     pub lines: Vec<Line>,
-    /// Sorted by kernel, site and address space.
+    /// Sites, sorted by kernel, site and address space.
     pub sites: Vec<Site>,
-    /// Sorted by number.
+    /// Device allocations, sorted by number.
     pub allocations: Vec<Allocation>,
-    /// Sorted by number.
+    /// Host allocations, sorted by number.
     pub host_allocations: Vec<HostAllocation>,
-    /// Sorted by kernel and source position.
+    /// Branches, sorted by kernel and source position.
     pub branches: Vec<Branch>,
-    /// Sorted by kernel and source position.
+    /// Basic blocks, sorted by kernel and source position.
     pub blocks: Vec<Block>,
     /// Bad accesses, in order.
     #[serde(default)]
     pub faults: Vec<Fault>,
-    /// Accesses of the same bytes by different warps that nothing orders; what matters most first.
+    /// Unordered accesses to the same bytes by different warps; the most severe first.
     #[serde(default)]
     pub conflicts: Vec<Conflict>,
-    /// Accesses of the same bytes by launches or copies of two streams that nothing orders.
+    /// Unordered accesses to the same bytes by launches or copies of two streams.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stream_conflicts: Vec<StreamConflict>,
-    /// Reads and copies of bytes that nothing has written, with `--check-init`.
+    /// Reads and copies of uninitialised bytes, with `--check-init`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uninitialised: Vec<Uninitialised>,
     /// Exceptional floating-point results, with `--check-float`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub float_exceptions: Vec<FloatException>,
-    /// Where NaNs and infinities in allocations come from, with `--check-float`.
+    /// Origins of NaNs and infinities in allocations, with `--check-float`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub float_origins: Vec<FloatOrigin>,
-    /// Values that accesses move, with `--values`.
+    /// Values that accesses transfer, with `--values`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub access_values: Vec<AccessValues>,
     /// Values in allocations, with `--values`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocation_values: Vec<AllocationValues>,
-    /// Calls of CUDA's API that failed.
+    /// Failed API calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_calls: Vec<FailedCall>,
-    /// What is wrong, why and what to do; rank 1 first.
+    /// Findings; rank 1 comes first.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// Memory operations that were executed or may have been, and are not counted.
+    /// Memory operations that were or may have been executed but are not counted.
     #[serde(default)]
     pub not_seen: Vec<NotSeen>,
-    /// Requests to global memory of all kernels by the number of pieces that they touch: by `load`, `store`, `atomic` and `all`, and by
-    /// size of a piece (`32`, `128`).
+    /// Number of requests to global memory of all kernels by the number of touched pieces, for `load`, `store`,
+    /// `atomic` and `all`, and by size of a piece (`32`, `128`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub memory_divergence: BTreeMap<String, BTreeMap<String, Vec<u64>>>,
-    /// How the figures of allocations of each name differ from rank to rank, in profiles of several ranks.
+    /// Spread over ranks of the figures of allocations with the same name, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocation_names: Vec<NameOverRanks>,
     /// Source lines that the rows refer to, by file and line number.
@@ -95,7 +95,7 @@ impl Profile {
         self.allocations.get(index)
     }
 
-    /// Puts allocations into the order that [`Self::allocation`] relies on.
+    /// Sorts allocations into the order that [`Self::allocation`] requires.
     pub fn put_in_order(&mut self) {
         self.allocations.sort_by_key(|allocation| allocation.id);
         self.host_allocations.sort_by_key(|allocation| allocation.id);
@@ -105,12 +105,12 @@ impl Profile {
 /// A memory operation that no record shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotSeen {
-    /// Function that holds it.
+    /// Function that contains it.
     pub function: String,
-    /// User frame.
+    /// File of the user frame.
     pub file: String,
-    /// User frame.
+    /// Line of the user frame.
     pub line: u32,
-    /// What it is.
+    /// Description of the operation.
     pub what: String,
 }

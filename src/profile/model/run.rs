@@ -1,4 +1,4 @@
-//! What was run and how.
+//! Description of the run.
 
 use std::collections::BTreeMap;
 
@@ -8,110 +8,110 @@ use super::checks::Missing;
 use super::merged::{MergedFrom, Ranges};
 use super::spread::WholeRun;
 
-/// Mode of documents from before there were others.
+/// Returns the mode of documents that do not contain one.
 fn default_mode() -> String {
     "trace".to_owned()
 }
 
-/// What was run and how.
+/// Description of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// `cpu` or `gpu`.
     pub device: String,
-    /// GPU models; the first one's scheduler gave the order.
+    /// GPU models. The scheduler of the first one determined the order.
     pub models: Vec<String>,
-    /// The program exited, its trace is whole, and no kernel ended early or is missing.
+    /// Whether the program exited, its trace is complete, and no kernel ended early or is missing.
     pub complete: bool,
-    /// Architectures that the code which ran was built for, as 75 for `sm_75`.
+    /// Architectures for which the executed code was built, for example 75 for `sm_75`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub architectures: Vec<u32>,
-    /// Records that the user allowed to drop.
+    /// Number of records that were dropped with the user's permission.
     pub dropped_records: u64,
-    /// `trace`, or `counters` where the GPU counted requests by site and kept no trace.
+    /// `trace`, or `counters` if the GPU counted requests by site without a trace.
     #[serde(default = "default_mode")]
     pub mode: String,
-    /// Only a share of the launches or blocks was recorded.
+    /// Whether only a part of the launches or blocks was recorded.
     pub sampled: bool,
-    /// Extent of the check for conflicts between warps: `sampled` or `full`; absent if nothing was checked.
+    /// Extent of the check for conflicts between warps: `sampled` or `full`; absent if the check did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race_check: Option<String>,
-    /// Memory that is never freed is reported (`--check-leaks`).
+    /// Whether memory that is never freed is reported (`--check-leaks`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leak_check: bool,
-    /// Whether reads of bytes that nothing has written are reported (`--check-init`).
+    /// Whether uninitialised reads are reported (`--check-init`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub init_check: bool,
-    /// Exceptional floating-point values were followed (`--check-float`).
+    /// Whether exceptional floating-point values were recorded (`--check-float`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub float_check: bool,
-    /// Values of accesses were followed (`--values`).
+    /// Whether values of accesses were recorded (`--values`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub memory_values: bool,
-    /// Exit code of the program (128 + n for a signal); `None` when it is not known.
+    /// Exit code of the program (128 + n for a signal); `None` if unknown.
     pub exit_code: Option<i32>,
-    /// What the figures are based on.
+    /// Assumptions that the figures depend on.
     pub assumptions: BTreeMap<String, String>,
     /// Program's executable and arguments, as the program reported them.
     #[serde(default)]
     pub program: Vec<String>,
-    /// What a reader should know; the same for identical runs.
+    /// Notes for the reader, which are equal for identical runs.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What did not run, or not to its end.
+    /// Work that did not run or did not complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
-    /// Where a budget recorded some of the launches: figures of all, estimated.
+    /// Estimated figures of all launches, if a budget recorded only some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_run: Option<WholeRun>,
-    /// Bytes of a lookup at each level, by model; absent where nothing was simulated.
+    /// Bytes per lookup at each level, by model; absent if nothing was simulated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lookup_bytes: BTreeMap<String, LookupBytes>,
-    /// Bytes that each cache holds, by model.
+    /// Capacity of each cache in bytes, by model.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cache_bytes: BTreeMap<String, CacheBytes>,
-    /// Profiles that it consists of, if it is a merged one.
+    /// The profiles that a merged profile consists of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<Box<MergedFrom>>,
-    /// Whatever may differ between identical runs.
+    /// Data that may differ between identical runs.
     pub environment: Environment,
 }
 
-/// Bytes of a lookup: what one of a level's own sectors, or its whole line, holds.
+/// Bytes per lookup: a sector of the level, or a whole line if it has no sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookupBytes {
-    /// Level 1.
+    /// Bytes per lookup of L1.
     pub l1: u64,
-    /// Level 2.
+    /// Bytes per lookup of L2.
     pub l2: u64,
 }
 
 /// Sizes of caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheBytes {
-    /// Level 1 of an SM, where no shared memory takes of it; 0 unknown.
+    /// Size of an SM's L1 without shared memory; 0 if unknown.
     pub l1: u64,
-    /// Level 2.
+    /// Size of L2.
     pub l2: u64,
 }
 
-/// Whatever may differ between identical runs.
+/// Data that may differ between identical runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Command line of `warpline`.
     pub command: Vec<String>,
-    /// Releases of the tools.
+    /// Versions of the tools.
     pub versions: BTreeMap<String, String>,
     /// Wall-clock seconds: `program`, `analysis`.
     pub seconds: BTreeMap<String, f64>,
     /// Process number of the program.
     pub pid: Option<u32>,
-    /// Machine.
+    /// Name of the machine.
     pub host: Option<String>,
-    /// Start, as in `2026-11-20T19:00:00Z`.
+    /// Start time, for example `2026-11-20T19:00:00Z`.
     pub date: Option<String>,
-    /// Threads of the analysis.
+    /// Number of threads of the analysis.
     pub threads: Option<u32>,
-    /// Which of the job's processes it was; absent if nothing shows that it was one of several.
+    /// Rank of the process in its job; absent if the process was not detected as one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<Rank>,
     /// The ranks of each node, in profiles of several ranks.
@@ -122,17 +122,17 @@ pub struct Environment {
     pub labels: BTreeMap<String, String>,
 }
 
-/// Rank of the program among those that were started together, by MPI or Slurm.
+/// Rank of the program among processes that MPI or Slurm started together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
-    /// Its number, from 0.
+    /// Number of the rank, counted from 0.
     pub index: u32,
-    /// How many there are; `None` if the launcher does not report it.
+    /// Number of ranks; `None` if the launcher does not report it.
     pub count: Option<u32>,
-    /// Its number among those of its node.
+    /// Number of the rank among those of its node.
     pub local_index: Option<u32>,
-    /// The node that it ran on.
+    /// Name of the node that it ran on.
     pub node: Option<String>,
-    /// The launcher whose environment names the rank: `open-mpi`, `pmi` (MPICH and its kin), `slurm` or `pmix`.
+    /// The launcher whose environment names the rank: `open-mpi`, `pmi` (MPICH and derivatives), `slurm` or `pmix`.
     pub launcher: String,
 }

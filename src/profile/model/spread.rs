@@ -1,4 +1,4 @@
-//! How a figure differs from launch to launch, and what is estimated of launches that were not recorded.
+//! The spread of a figure over launches, and estimates for launches that were not recorded.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use super::merged::Exact;
 pub struct Spread {
     /// Mean.
     pub mean: f64,
-    /// Least.
+    /// Minimum.
     pub min: u64,
-    /// Greatest.
+    /// Maximum.
     pub max: u64,
     /// Standard deviation of the population.
     pub stddev: f64,
@@ -25,35 +25,35 @@ pub struct Spread {
 pub struct RatioSpread {
     /// Mean of the launches' ratios.
     pub mean: f64,
-    /// Least.
+    /// Minimum.
     pub min: f64,
-    /// Greatest.
+    /// Maximum.
     pub max: f64,
     /// Standard deviation of the population.
     pub stddev: f64,
 }
 
-/// Launches of a kernel from one call path.
+/// Spread over the launches of a kernel from one call path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PathSpread {
     /// Host call path.
     pub path: Vec<Frame>,
-    /// Numbers of those that are listed separately.
+    /// Numbers of the launches that are listed separately.
     pub launches: Vec<u64>,
-    /// How many launches there are, those in groups among them.
+    /// Number of all launches, including those in groups.
     #[serde(default)]
     pub count: u64,
-    /// Counts, by `space.metric` and the like.
+    /// Spread of counts, by `space.metric` and similar names.
     pub counts: BTreeMap<String, Spread>,
-    /// Ratios.
+    /// Spread of ratios.
     pub ratios: BTreeMap<String, RatioSpread>,
-    /// What merging it again needs.
+    /// Exact sums for further merging.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub exact: BTreeMap<String, Exact>,
 }
 
 impl PathSpread {
-    /// How many launches it is of; profiles from before there were groups list them all.
+    /// Returns the number of launches. Profiles without groups list all of them.
     pub fn count(&self) -> u64 {
         self.count.max(self.launches.len() as u64)
     }
@@ -62,38 +62,38 @@ impl PathSpread {
 /// An estimated figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimated {
-    /// Estimate.
+    /// The estimate.
     pub estimate: f64,
-    /// The figure of the whole run is within so much of it, with the stated confidence; `None` if it is unknown how
-    /// much launches differ.
+    /// Maximum difference from the true figure of the whole run at the stated confidence; `None` if the variation
+    /// between launches is unknown.
     pub bound: Option<f64>,
 }
 
-/// Figures of all launches, estimated from those that were recorded.
+/// Figures of all launches, estimated from the recorded launches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WholeRun {
-    /// Launches among which was chosen.
+    /// Number of launches from which the sample was chosen.
     pub launches: u64,
-    /// Those of them that were recorded.
+    /// Number of recorded launches.
     pub recorded_launches: u64,
-    /// Kinds of launches (kernel, shape, call path) that were distinguished.
+    /// Number of distinguished kinds of launches (kernel, shape, call path).
     pub kinds: u64,
-    /// Share of the bounds that hold, over all choices of launches.
+    /// Probability that a bound is correct, over all possible samples.
     pub confidence: f64,
     /// Sums over all launches, by `space.metric` as in `over_launches`.
     pub totals: BTreeMap<String, Estimated>,
-    /// Ratios of such sums.
+    /// Ratios of these sums.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratios: BTreeMap<String, Estimated>,
 }
 
 impl WholeRun {
-    /// Returns a total; nothing where the run has none of it.
+    /// Returns a total; `None` if the run does not have it.
     pub fn total(&self, name: &str) -> Option<Estimated> {
         self.totals.get(name).copied()
     }
 
-    /// Adds figures of another run. Ratios are not taken over: what they are of is not known.
+    /// Adds the figures of another run. Ratios are not merged, because their components are unknown.
     pub fn add(&mut self, other: &WholeRun) {
         self.launches = self.launches.saturating_add(other.launches);
         self.recorded_launches = self.recorded_launches.saturating_add(other.recorded_launches);
@@ -107,8 +107,8 @@ impl WholeRun {
 }
 
 impl Estimated {
-    /// Adds a sum of another run: whole numbers, and bounds at their worst, so that neither order nor parts of a merge
-    /// matter.
+    /// Adds a sum of another run. The estimates are added as integers, and the bounds are added as worst cases, so the
+    /// result does not depend on the order of merging.
     pub fn add(&mut self, more: &Estimated) {
         self.estimate = self.estimate.round() + more.estimate.round();
         self.bound = self.bound.zip(more.bound).map(|(one, other)| one.ceil() + other.ceil());

@@ -1,4 +1,4 @@
-//! Tables of analyses that have no place of their own in the document.
+//! Tables of analyses without separate fields in the document.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use warpline_analyzer::analyses::Merged;
 
-/// What an analysis found in a kernel.
+/// The results of an analysis for a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Stable name of the analysis.
     pub id: String,
-    /// What the rows are, for people.
+    /// Title for people.
     pub title: String,
-    /// What each cell of a row is.
+    /// Description of each cell in a row.
     pub columns: Vec<TableColumn>,
-    /// Those that matter most first.
+    /// Rows, the most important first.
     pub rows: Vec<Vec<TableCell>>,
-    /// Rows that are left out.
+    /// Number of omitted rows.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub omitted: u64,
 }
@@ -27,10 +27,10 @@ pub struct Table {
 pub struct TableColumn {
     /// Heading.
     pub name: String,
-    /// Empty for names and places.
+    /// Unit; empty for names and positions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// What merging profiles does with it.
+    /// How merging profiles combines the column.
     pub merged: Merged,
 }
 
@@ -46,19 +46,19 @@ pub enum TableCell {
     Position {
         /// Path.
         file: String,
-        /// From 1; 0 unknown.
+        /// Line, counted from 1; 0 if unknown.
         line: u32,
-        /// From 1; 0 unknown.
+        /// Column, counted from 1; 0 if unknown.
         column: u32,
     },
-    /// An allocation by number; `None`: memory of none.
+    /// An allocation, given by number.
     Allocation {
-        /// Its number.
+        /// Number of the allocation; `None` for memory without an allocation.
         allocation: Option<u64>,
     },
 }
 
-/// Returns the rows with equal keys as one each: greatest sums first, then by their keys.
+/// Combines rows with equal keys. The result is sorted by the largest sums, then by the keys.
 pub fn join_rows<'r>(
     columns: &[TableColumn],
     rows: impl IntoIterator<Item = &'r Vec<TableCell>>,

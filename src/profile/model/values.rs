@@ -1,4 +1,4 @@
-//! Values that accesses move (`--values`).
+//! Values that accesses transfer (`--values`).
 
 use std::cmp::Ordering;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use super::frames::Frame;
 
-/// Different values that are listed, at most.
+/// Maximum number of listed distinct values.
 const MOST_DISTINCT: usize = 16;
 
 /// Values of elements of one type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValueSet {
-    /// `int8` to `int64`, `half`, `bfloat16`, `float` or `double`; empty where elements of several types, or of a type that is not
-    /// known, are moved.
+    /// `int8` to `int64`, `half`, `bfloat16`, `float` or `double`; empty if elements of several types or of an unknown
+    /// type are transferred.
     pub element: String,
-    /// Bytes of an element; 0 where the type is not known.
+    /// Bytes of an element; 0 if the type is unknown.
     pub element_bytes: u32,
     /// Number of values.
     pub count: u64,
     /// Number of zeros.
     pub zeros: u64,
-    /// The different values, in decimal, if there are at most 16.
+    /// The distinct values as decimal numbers, if there are at most 16.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distinct: Vec<String>,
-    /// Narrower types that hold all of them, the narrowest first, as `int8_t` or `__half`.
+    /// Narrower types that can represent all values, the narrowest first, for example `int8_t` or `__half`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fits: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl ValueSet {
     }
 }
 
-/// What one access moved from or to one allocation.
+/// Values that one access transferred from or to one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AccessValues {
     /// Kernel.
@@ -68,58 +68,59 @@ pub struct AccessValues {
     pub bytes: u32,
     /// `global` or `shared`.
     pub space: String,
-    /// Variable in shared memory, where it is known.
+    /// Variable in shared memory, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
     /// Allocation.
     pub allocation: Option<u64>,
-    /// Launches in which it was executed.
+    /// Number of launches in which it was executed.
     pub launches: u64,
-    /// Stores and atomic operations: launches in which no lane changes a byte.
+    /// For stores and atomic operations: number of launches in which no lane changed a byte.
     pub silent_launches: u64,
-    /// Executions by a warp.
+    /// Executions by warps.
     pub requests: u64,
     /// Active lanes, summed over requests.
     pub lanes: u64,
-    /// Requests of lanes with different addresses whose values are equal.
+    /// Number of requests in which lanes with different addresses have equal values.
     pub uniform_requests: u64,
-    /// Stores and atomic operations: requests that change no byte.
+    /// For stores and atomic operations: number of requests that change no byte.
     pub silent_requests: u64,
-    /// Lanes that change no byte, of bytes that were written before.
+    /// Number of lanes that change no byte, among bytes that were written before.
     pub silent_lanes: u64,
-    /// Values that loads read, and that stores and atomic operations leave.
+    /// Values that loads read, and values in memory after stores and atomic operations.
     pub values: ValueSet,
 }
 
-/// What all accesses moved from and to one allocation.
+/// Values that all accesses transferred from and to one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AllocationValues {
     /// Allocation.
     pub allocation: u64,
-    /// Values that accesses read or left there.
+    /// Values that accesses read or left in memory.
     pub values: ValueSet,
-    /// Aligned blocks of 32 bytes at the ends of launches 1, 2, 4, 8 and so on that use it.
+    /// Number of aligned blocks of 32 bytes, counted at the ends of launches 1, 2, 4, 8 and so on that use the
+    /// allocation.
     pub sectors: u64,
-    /// Those that hold zeros only.
+    /// Number of these that contain only zeros.
     pub zero_sectors: u64,
-    /// Aligned blocks of 128 bytes.
+    /// Number of aligned blocks of 128 bytes.
     pub lines: u64,
-    /// Those that hold zeros only.
+    /// Number of these that contain only zeros.
     pub zero_lines: u64,
 }
 
 impl AccessValues {
-    /// Sorts rows by what they are about.
+    /// Sorts rows by their subjects.
     pub fn sort(rows: &mut [AccessValues]) {
         rows.sort_by(AccessValues::order);
     }
 
-    /// Returns whether both are the same access to the same allocation.
+    /// Returns whether both rows describe the same access to the same allocation.
     pub fn is_like(&self, other: &AccessValues) -> bool {
         self.order(other).is_eq()
     }
 
-    /// Adds what a copy of the access did in the same launches.
+    /// Adds the values of a copy of the access in the same launches.
     pub fn add_copy(&mut self, more: &AccessValues) {
         let launches = self.launches.max(more.launches);
         let silent = self.silent_launches.min(more.silent_launches);
@@ -127,7 +128,7 @@ impl AccessValues {
         (self.launches, self.silent_launches) = (launches, silent);
     }
 
-    /// Adds what the access did in another run.
+    /// Adds the values of the access in another run.
     pub fn add(&mut self, more: &AccessValues) {
         for (sum, more) in [
             (&mut self.launches, more.launches),
@@ -153,7 +154,7 @@ impl AccessValues {
 }
 
 impl AllocationValues {
-    /// Adds another run's.
+    /// Adds the values of another run.
     pub fn add(&mut self, more: &AllocationValues) {
         for (sum, more) in [
             (&mut self.sectors, more.sectors),

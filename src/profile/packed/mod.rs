@@ -1,9 +1,9 @@
-//! What merging needs of a rank's profile, in addition to its document: thousands of ranks are merged, and most of the
-//! time that took was for reading JSON.
+//! Encodes the data of a rank's profile that merging needs. A separate section avoids parsing JSON, which would
+//! dominate the time to merge thousands of ranks.
 //!
-//! The section holds the same values as the document, field after field without names. Whoever cannot read it (another
-//! release wrote it) reads the document, and merges to the same bytes. Which fields there are, of which types, and in
-//! which order is summed up in a number that stands first in it (`section.rs`).
+//! The section contains the same values as the document, as a sequence of fields without names. A release that cannot
+//! read it, because another release wrote it, reads the document instead; the merged result is identical. The section
+//! starts with a hash of its layout: the fields, their types and their order (`section.rs`).
 
 mod pack;
 mod reader;

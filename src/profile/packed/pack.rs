@@ -1,21 +1,21 @@
-//! What can be in a section: numbers, texts, lists and maps of them. Reading takes place in what is there already,
-//! so that the next rank needs no new memory.
+//! Encoding of the values in a section: numbers, texts, and lists and maps of them. Decoding overwrites existing values
+//! in place, so reading the next rank allocates no new memory.
 
 use std::collections::BTreeMap;
 
 use super::reader::{Broken, Reader};
 use super::writer::Writer;
 
-/// A value with a place in a section.
+/// A value that can be stored in a section.
 pub(super) trait Pack: Default {
-    /// Describes its form; what differs in form differs in text.
+    /// Describes the value's encoding. Values with different encodings have different descriptions.
     fn describe(to: &mut String);
     fn pack(&self, to: &mut Writer);
-    /// Reads it in the place of another one.
+    /// Decodes a value and overwrites `self`.
     fn unpack(&mut self, from: &mut Reader<'_>) -> Result<(), Broken>;
 }
 
-/// Returns the form of a field.
+/// Describes the encoding of a field.
 pub(super) fn describe_field<S, T: Pack>(_: fn(&S) -> &T, to: &mut String) {
     T::describe(to);
 }
@@ -117,7 +117,7 @@ impl Pack for f64 {
     }
 }
 
-/// Puts a text where mostly the same one stands.
+/// Replaces a text that is usually unchanged.
 pub(super) fn replace(text: &mut String, other: &str) {
     if text != other {
         text.clear();
@@ -228,7 +228,7 @@ impl<A: Pack, B: Pack> Pack for (A, B) {
     }
 }
 
-/// All keys are before the values: where they are those that are there already, the values are read in place.
+/// All keys precede the values. If the keys are unchanged, the values are decoded in place.
 impl<V: Pack> Pack for BTreeMap<String, V> {
     fn describe(to: &mut String) {
         to.push('%');
@@ -264,8 +264,8 @@ impl<V: Pack> Pack for BTreeMap<String, V> {
     }
 }
 
-/// How a structure is in a section: its fields in order, then those that stand as their JSON. `without` names those
-/// that merging does not read.
+/// Defines the encoding of a structure: its fields in order, then the fields that are stored as JSON. `without` lists
+/// the fields that merging does not read.
 macro_rules! pack {
     ($($name:ident { $($field:ident)* $(; json $($json:ident)*)? $(; without $($without:ident)*)? })*) => { $(
         impl Pack for $name {
@@ -280,7 +280,7 @@ macro_rules! pack {
             }
 
             fn pack(&self, to: &mut Writer) {
-                // All of them, so that none is left out.
+                // All fields are listed, so that the compiler detects omissions.
                 let $name { $($field,)* $($($json,)*)? $($($without: _,)*)? } = self;
                 $( $field.pack(to); )*
                 $($( to.json($json); )*)?

@@ -1,9 +1,9 @@
-//! Reads a section. It is untrusted input: no length is believed, and no text may hide anything.
+//! Reads a section. It is untrusted input: lengths are validated, and no text may contain hidden characters.
 
 use serde::de::DeserializeOwned;
 use warpline_format::visible;
 
-/// Why a section cannot be read; the document can.
+/// The section cannot be read; the document still can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the section for merging cannot be read")]
 pub struct Broken;
@@ -16,7 +16,7 @@ pub(super) struct Reader<'a> {
     body: &'a [u8],
 }
 
-/// Takes a number from the front.
+/// Reads a number from the front.
 fn number(from: &mut &[u8]) -> Result<u64, Broken> {
     if let [byte @ 0..0x80, rest @ ..] = from {
         *from = rest;
@@ -45,7 +45,7 @@ fn taken<'a>(from: &mut &'a [u8], length: u64) -> Result<&'a [u8], Broken> {
     Ok(taken)
 }
 
-/// Returns a table of texts, none of which has a hidden character but those that `stay`.
+/// Reads a table of texts. No text may have hidden characters, except those for which `stays` returns true.
 fn texts<'a>(from: &mut &'a [u8], stays: fn(char) -> bool) -> Result<Vec<&'a str>, Broken> {
     let (count, length) = (number(from)?, number(from)?);
     let mut bytes = taken(from, length)?;
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         Ok(Reader { names, lines, body })
     }
 
-    /// The names from here on, to be inspected before they are read.
+    /// Returns the following names, to be inspected before they are read.
     pub(super) fn ahead(&self) -> Ahead<'_, 'a> {
         Ahead { names: &self.names, body: self.body }
     }
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         number(&mut self.body)
     }
 
-    /// How many follow, each of which takes a byte at least.
+    /// Returns the number of following elements, each of which takes at least one byte.
     pub(super) fn count(&mut self) -> Result<usize, Broken> {
         let count = usize::try_from(self.number()?).map_err(|_| Broken)?;
         if count <= self.body.len() { Ok(count) } else { Err(Broken) }
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         let (bytes, rest) = self.body.split_first_chunk::<8>().ok_or(Broken)?;
         self.body = rest;
         let number = f64::from_bits(u64::from_le_bytes(*bytes));
-        // A document has no other ones.
+        // A document contains only finite numbers.
         if number.is_finite() { Ok(number) } else { Err(Broken) }
     }
 
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Names that follow in a section.
+/// The following names in a section.
 #[derive(Debug)]
 pub(super) struct Ahead<'r, 'a> {
     names: &'r [&'a str],
@@ -134,7 +134,7 @@ impl<'a> Ahead<'_, 'a> {
         self.names.get(number as usize).copied().ok_or(Broken)
     }
 
-    /// What follows them.
+    /// Returns the data after the names.
     pub(super) fn rest(self) -> &'a [u8] {
         self.body
     }

@@ -1,4 +1,4 @@
-//! The section as a whole: what has one, and in which layout.
+//! The section as a whole: the profiles that have one, and its layout.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use super::reader::{Broken, Reader};
 use super::writer::Writer;
 use crate::Profile;
 
-/// Number of the layout that this release writes and reads.
+/// Returns the hash of the layout that this release writes and reads.
 fn layout() -> u32 {
     static LAYOUT: OnceLock<u32> = OnceLock::new();
     *LAYOUT.get_or_init(|| {
@@ -17,7 +17,8 @@ fn layout() -> u32 {
     })
 }
 
-/// Returns the section of a profile; `None` for profiles that are not of one rank, and where a number is none.
+/// Returns the section of a profile; `None` for profiles that are not of a single rank, or that contain a number which
+/// is not finite.
 pub fn section(profile: &Profile) -> Option<Vec<u8>> {
     if profile.run.merged.is_some() || profile.run.environment.rank.is_none() {
         return None;
@@ -27,10 +28,9 @@ pub fn section(profile: &Profile) -> Option<Vec<u8>> {
     writer.finish(layout())
 }
 
-/// Reads a section into a profile, whose memory is used again. What merging does not read is left empty.
+/// Reads a section into a profile and reuses its memory. Fields that merging does not read are left empty.
 ///
-/// # Errors
-/// [`Broken`]; then the profile has parts of it.
+/// # Errors Returns [`Broken`]; the profile may then be partly overwritten.
 pub fn read(section: &[u8], profile: &mut Profile) -> Result<(), Broken> {
     let mut reader = Reader::new(section, layout())?;
     profile.unpack(&mut reader)?;
@@ -60,13 +60,13 @@ mod tests {
             for value in [0, 1, 0x1b, 0x7f, 0x80, 0xff] {
                 let mut other = bytes.clone();
                 other[byte] = value;
-                // Whatever comes of it, it is not a crash, and no hidden character.
+                // A modified section may be read or rejected, but must not cause a panic or hidden characters.
                 if read(&other, &mut read_back).is_ok() {
                     assert!(!read_back.run.notes.iter().flat_map(|note| note.chars()).any(char::is_control));
                 }
             }
         }
-        // Rests of what was read before are not part of it.
+        // Data from earlier reads is not compared.
         profile.run.notes.clear();
         read(&section(&profile).unwrap(), &mut read_back).unwrap();
         assert_eq!(read_back, profile);

@@ -15,7 +15,7 @@ use crate::model::{
 };
 use warpline_format::condition::{AtomicKind, Decider};
 
-/// Lines of sources by file and number.
+/// Source lines of a file, by number.
 type SourceLines = BTreeMap<u32, String>;
 
 pack! {
@@ -98,7 +98,7 @@ pack! {
     RankSpread { ranks sum squares min min_rank mean max max_rank stddev }
     PathOverRanks { path over_ranks }
     NameOverRanks { name over_ranks }
-    // What a whole remembers of the findings of its parts.
+    // The data that a merged profile keeps of the findings of its parts.
     FindingLine { line column }
     Finding { id kernel file line lines other_kernels; without rank severity cause remedy verified confidence title column inside_library allocation object evidence reason cure gain }
 }
@@ -140,7 +140,7 @@ impl Pack for ThreadStep {
     }
 }
 
-/// Kinds that have a list of all of them: their places in it.
+/// Encodes enumerations that have a list of all variants as positions in that list.
 macro_rules! kinds {
     ($($kind:ty, $form:literal;)*) => { $(
         impl Pack for $kind {

@@ -1,4 +1,4 @@
-//! Writes a section: texts in tables, each once, numbers in as few bytes as they need.
+//! Writes a section. Each text is stored once in a table, and numbers use as few bytes as necessary.
 
 use rustc_hash::FxHashMap;
 
@@ -8,7 +8,7 @@ pub(super) struct Writer {
     names: Texts,
     lines: Texts,
     body: Vec<u8>,
-    /// Something has no form in a document.
+    /// Whether a value cannot be represented in a document.
     failed: bool,
 }
 
@@ -37,7 +37,7 @@ impl Texts {
     }
 }
 
-/// Seven bits a byte, the low ones first; the highest bit marks that more follow.
+/// Writes seven bits per byte, the low ones first. The highest bit marks that more bytes follow.
 fn put(to: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         to.push(number as u8 | 0x80);
@@ -51,19 +51,19 @@ impl Writer {
         put(&mut self.body, number);
     }
 
-    /// A name, a path or the like.
+    /// Writes a name, a path or a similar text.
     pub(super) fn name(&mut self, text: &str) {
         let number = self.names.number(text);
         self.number(number);
     }
 
-    /// A line of a source, which may have tabs.
+    /// Writes a source line, which may contain tabs.
     pub(super) fn line(&mut self, text: &str) {
         let number = self.lines.number(text);
         self.number(number);
     }
 
-    /// As it comes out of the document, to the last bit.
+    /// Writes a number exactly as it is read back from the document.
     pub(super) fn float(&mut self, number: f64) {
         let text = serde_json::to_string(&number).unwrap_or_default();
         match serde_json::from_str::<f64>(&text) {
@@ -72,7 +72,7 @@ impl Writer {
         }
     }
 
-    /// What is rare, as its JSON.
+    /// Writes a rare value as JSON.
     pub(super) fn json(&mut self, value: &impl serde::Serialize) {
         match serde_json::to_string(value) {
             Ok(text) => self.name(&text),

@@ -1,4 +1,4 @@
-//! Names of the files that ranks write, each its own.
+//! Names of the files that ranks write.
 
 use std::ffi::OsStr;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Extension of profiles.
 const PROFILE: &str = "wlprof";
 
-/// Returns the folder for the ranks' files in place of one file: a folder that was named itself, else `app.d` for `app.wlprof`.
+/// Returns the folder for the ranks' files that replaces a single file: the given folder, or `app.d` for `app.wlprof`.
 pub fn folder(named: &Path) -> PathBuf {
     let is_folder = named.as_os_str().as_encoded_bytes().ends_with(b"/") || named.is_dir();
     if is_folder {
@@ -19,19 +19,19 @@ pub fn folder(named: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// `rank-000012.wlprof`.
+/// Returns a file name such as `rank-000012.wlprof`.
 pub fn file_name(index: u32, extension: &str) -> String {
     format!("rank-{index:06}.{extension}")
 }
 
-/// The number in a name by [`file_name`].
+/// Returns the rank in a name from [`file_name`].
 pub fn rank_of(path: &Path) -> Option<u32> {
     let digits = path.file_stem()?.to_str()?.strip_prefix("rank-")?;
     let plain = digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
 }
 
-/// Returns the profiles of a folder, by name. Folders in it are not entered.
+/// Returns the profiles in a folder, sorted by name. Subfolders are not searched.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read.

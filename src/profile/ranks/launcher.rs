@@ -1,28 +1,28 @@
-//! A rank from the environment of whoever launched it.
+//! Determines the rank of a process from the environment that its launcher set.
 
 use warpline_format::visible;
 
 use crate::model::Rank;
 
-/// No job has as many ranks; larger numbers are invalid.
+/// Maximum number of ranks; larger numbers are invalid.
 const MOST_RANKS: u32 = 1 << 24;
-/// Longest name of a node, as of a host.
+/// Maximum length of a node's name, as for a host.
 const MOST_NAME_BYTES: usize = 255;
 
-/// The variables of a launcher.
+/// The environment variables of a launcher.
 struct Launcher {
     name: &'static str,
     index: &'static str,
-    /// The first of these that is there.
+    /// Variables for the number of ranks; the first existing one is used.
     count: &'static [&'static str],
     local_index: Option<&'static str>,
-    /// Without this variable the others are ignored.
+    /// If this variable is absent, the others are ignored.
     only_with: Option<&'static str>,
-    /// One process alone is not a job.
+    /// Whether a single process is not a job.
     only_several: bool,
 }
 
-/// Tested in this order: a launcher of MPI may itself run in a task of Slurm, or speak PMIx.
+/// The launchers are tested in this order, because a launcher of MPI may run in a task of Slurm or use PMIx.
 const LAUNCHERS: [Launcher; 4] = [
     Launcher {
         name: "open-mpi",
@@ -40,8 +40,8 @@ const LAUNCHERS: [Launcher; 4] = [
         only_with: None,
         only_several: false,
     },
-    // A batch script has number and count of the job's tasks without being one of them; only `srun` makes steps. A
-    // shell that `srun` gives to a user is a step of one task, and what is started there is no job.
+    // A batch script has the rank variables of the job's tasks without being a task; only `srun` creates steps. An
+    // interactive shell from `srun` is a step of one task, and programs started there are not a job.
     Launcher {
         name: "slurm",
         index: "SLURM_PROCID",
@@ -53,16 +53,17 @@ const LAUNCHERS: [Launcher; 4] = [
     Launcher { name: "pmix", index: "PMIX_RANK", count: &[], local_index: None, only_with: None, only_several: false },
 ];
 
-/// What an environment contains.
+/// The rank information in an environment.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RankEnvironment {
-    /// The rank, if it is one.
+    /// The rank, if the process is one.
     pub rank: Option<Rank>,
-    /// What was no sense in it.
+    /// Notes about invalid variables.
     pub notes: Vec<String>,
 }
 
-/// Which rank this process is, by its variables; `host` is the name of the machine where no variable names the node.
+/// Determines the rank of this process from its variables. `host` is the name of the machine, which is used if no
+/// variable names the node.
 ///
 /// The environment is untrusted: an invalid number is reported and has no effect.
 pub fn of_environment(variable: impl Fn(&str) -> Option<String>, host: Option<&str>) -> RankEnvironment {
@@ -81,7 +82,7 @@ pub fn of_environment(variable: impl Fn(&str) -> Option<String>, host: Option<&s
     RankEnvironment { rank, notes }
 }
 
-/// Returns whether a variable has a rank's number in it.
+/// Returns whether a variable contains a rank's number.
 pub fn names_a_rank(variable: &str) -> bool {
     LAUNCHERS.iter().any(|launcher| launcher.index == variable)
 }
@@ -133,7 +134,7 @@ impl Launcher {
     }
 }
 
-/// Digits alone, and not too many.
+/// Parses a number that consists only of digits and is not too long.
 fn number(text: &str) -> Option<u32> {
     let plain = !text.is_empty() && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| plain && *number < MOST_RANKS)
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(environment(&pmi).rank, rank(0, Some(1), Some(0), "here", "pmi"));
         assert_eq!(environment(&slurm).rank, rank(12, Some(64), Some(4), "n07", "slurm"));
         assert_eq!(environment(&[("PMIX_RANK", "7")]).rank, rank(7, None, None, "here", "pmix"));
-        // `mpirun` in an allocation of Slurm: the rank is MPI's, the node's name is Slurm's.
+        // `mpirun` runs in an allocation of Slurm: the rank is from MPI, and the node's name is from Slurm.
         assert_eq!(environment(&[&slurm[..], &open_mpi].concat()).rank, rank(3, Some(8), Some(1), "n07", "open-mpi"));
         assert_eq!(environment(&[]), RankEnvironment::default());
     }

@@ -1,5 +1,5 @@
-//! Jobs of many processes: which of them this one is, by the environment that its launcher gave it, and the files that each
-//! of them writes.
+//! Jobs of several processes: the rank of this process, from the environment that its launcher set, and the files that
+//! each process writes.
 
 mod files;
 mod launcher;

@@ -1,9 +1,10 @@
-//! Profiles of ranks that never ran, made of real ones, to measure what merging thousands of them takes.
+//! Creates profiles of fictitious ranks from real ones, to measure the cost of merging thousands of them.
 
 use crate::Profile;
 use crate::model::{Distances, LevelMetrics, Metrics, Rank};
 
-/// Returns a profile with at least this many sites: the real ones' kernels, again and again under new names.
+/// Returns a profile with at least this many sites. It contains the kernels of the real profiles repeatedly under new
+/// names.
 pub fn with_sites(real: &[Profile], sites: usize) -> Option<Profile> {
     let first = real.iter().find(|profile| !profile.sites.is_empty())?;
     let mut whole = first.clone();
@@ -25,7 +26,7 @@ pub fn with_sites(real: &[Profile], sites: usize) -> Option<Profile> {
     Some(whole)
 }
 
-/// Adds the kernels of a profile under other names; allocations are the same ones.
+/// Adds the kernels of a profile under other names. The allocations are the same.
 fn add_copy(whole: &mut Profile, part: &Profile, copy: u32, sites: usize) {
     let kernels = whole.kernels.len() as u32;
     let site = copy.saturating_mul(10_000);
@@ -71,7 +72,7 @@ fn add_copy(whole: &mut Profile, part: &Profile, copy: u32, sites: usize) {
     }
 }
 
-/// Returns the profile of a rank: counts between one and two times those of the real run, each row's its own.
+/// Returns the profile of a rank. Each row's counts are scaled by a factor between one and two.
 pub fn of_rank(profile: &Profile, index: u32, count: u32) -> Profile {
     let mut state = u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {
@@ -111,7 +112,7 @@ pub fn of_rank(profile: &Profile, index: u32, count: u32) -> Profile {
     own
 }
 
-/// `times` in 1024ths.
+/// Scales metrics by `times` / 1024.
 fn scale(metrics: &mut Metrics, times: u64) {
     let scaled = |count: &mut u64| *count = count.saturating_mul(times) / 1024;
     let level = |level: &mut LevelMetrics| {

@@ -1,33 +1,32 @@
-//! Where a store keeps its files.
+//! Storage of the files of a store.
 
 use super::StoreError;
 
-/// A place for files that are written once. Keys are made by the store alone: letters, digits, `-`, `.` and `/`.
+/// Storage for files that are written once. The store generates all keys from letters, digits, `-`, `.` and `/`.
 pub trait Blobs {
-    /// Returns the content of a key; `None` where there is none.
+    /// Returns the content of a key; `None` if it does not exist.
     ///
     /// # Errors
     /// Returns an error if it cannot be read, or is larger than `most`.
     fn read(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Writes a key: whoever reads it finds all of it or nothing, also where the writer is killed.
+    /// Writes a key atomically: a reader finds either the whole content or nothing, even if the writer is killed.
     ///
     /// # Errors
     /// Returns an error if it cannot be written.
     fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
-    /// All keys below a prefix without its last `/`, in order; temporary files are none.
+    /// Returns all keys below a prefix (given without its last `/`), in order. Temporary files are not keys.
     ///
     /// # Errors
     /// Returns an error if they cannot be listed.
     fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError>;
 
-    /// Returns whether there is nothing at all.
+    /// Returns whether the storage is empty.
     ///
-    /// # Errors
-    /// That cannot be found out.
+    /// # Errors Returns an error if this cannot be determined.
     fn is_empty(&self) -> Result<bool, StoreError>;
 
-    /// Returns a key as messages name it.
+    /// Returns a key as messages show it.
     fn place(&self, key: &str) -> String;
 }

@@ -1,10 +1,10 @@
-//! Names of content.
+//! Names of content by its hash.
 
 use std::fmt;
 
 use sha2::Digest as _;
 
-/// The SHA-256 of some bytes, by which they are found: what `sha256sum` prints.
+/// The SHA-256 hash of some bytes, as `sha256sum` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
@@ -14,7 +14,7 @@ impl Digest {
         Digest(sha2::Sha256::digest(bytes).into())
     }
 
-    /// Reads what [`fmt::Display`] writes: 64 small hexadecimal digits and nothing else.
+    /// Parses the output of [`fmt::Display`]: exactly 64 lowercase hexadecimal digits.
     pub fn parse(text: &str) -> Option<Digest> {
         let digit = |byte: u8| match byte {
             b'0'..=b'9' => Some(byte - b'0'),

@@ -1,9 +1,9 @@
-//! Why a store cannot be used.
+//! Errors of a store.
 
-/// Why a store cannot be used.
+/// Reasons why a store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The folder or service refused something.
+    /// The folder or the service returned an error.
     #[error("{place}: cannot {what}: {error}")]
     Io {
         /// File, or address of an object.
@@ -13,37 +13,37 @@ pub enum StoreError {
         /// Cause.
         error: std::io::Error,
     },
-    /// The folder has other things in it.
+    /// The folder contains other files.
     #[error("{place}: is no store of profiles, and not empty; give --store another folder")]
     NotAStore {
         /// Folder.
         place: String,
     },
-    /// Made by a later release.
+    /// The store was created by a later release.
     #[error("{place}: the store has version {version}, this warpline reads {newest}; use the release that made it")]
     Newer {
         /// File.
         place: String,
         /// Its version.
         version: u64,
-        /// The newest known.
+        /// The newest supported version.
         newest: u64,
     },
-    /// Bytes are missing or changed.
+    /// Bytes are missing or were changed.
     #[error("{place}: damaged: {what}; remove it and record the profile again")]
     Damaged {
         /// File.
         place: String,
-        /// What is wrong.
+        /// Description of the damage.
         what: String,
     },
-    /// A record names a profile that is not there.
+    /// A record refers to a profile that does not exist.
     #[error("{place}: is missing, and a record names it; record the profile again")]
     Missing {
         /// File.
         place: String,
     },
-    /// A recording cannot be kept as it is.
+    /// A recording cannot be stored as it is.
     #[error("{0}")]
     Unfit(String),
 }

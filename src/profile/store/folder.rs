@@ -8,17 +8,17 @@ use super::{Blobs, StoreError};
 use crate::file::write_bytes;
 use warpline_analyzer::named_files;
 
-/// Levels of folders below a prefix: more are none of the store's.
+/// Maximum depth of folders below a prefix. Deeper folders do not belong to the store.
 const MAX_DEPTH: usize = 3;
 
-/// A folder whose files are the keys.
+/// Storage in a folder; its files are the keys.
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
 }
 
 impl Folder {
-    /// A store in `root`, which need not be there yet.
+    /// Returns the storage in `root`, which need not exist yet.
     pub fn new(root: &Path) -> Folder {
         Folder { root: root.to_owned() }
     }
@@ -40,7 +40,7 @@ impl Folder {
         };
         for entry in entries {
             let entry = entry.map_err(&failed)?;
-            // What the store did not name is not the store's.
+            // Files with other names do not belong to the store.
             let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
             if name.starts_with('.') {
                 continue;
@@ -72,7 +72,7 @@ impl Blobs for Folder {
         let folder = path.parent().unwrap_or(&self.root);
         std::fs::create_dir_all(folder).map_err(&failed)?;
         write_bytes(bytes, &path).map_err(&failed)?;
-        // A record must not outlive the profile that it names, also where the machine stops.
+        // A record must not survive a crash of the machine without its profile, so the folder is synchronised.
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(&failed)
     }
 
@@ -85,7 +85,7 @@ impl Blobs for Folder {
 
     fn is_empty(&self) -> Result<bool, StoreError> {
         match std::fs::read_dir(&self.root) {
-            // Another writer may just be at its first file.
+            // Another writer may be creating its first file.
             Ok(mut entries) => Ok(entries.all(|entry| {
                 let name = entry.map(|entry| entry.file_name()).unwrap_or_default();
                 name.to_string_lossy().starts_with(".warpline.")

@@ -1,4 +1,4 @@
-//! A content-addressed store of profiles: what `warpline record` fills, and `history` and `gate` read.
+//! A content-addressed store of profiles. `warpline record` writes it; `history` and `gate` read it.
 //!
 //! ```text
 //! warpline-store.json                     what this is, and its version
@@ -6,9 +6,9 @@
 //! records/NAME-HASH/HASH.json             one recording: which profile, of which commit, made how
 //! ```
 //!
-//! Files are only ever added, each whole or not at all, and none has a name that somebody chose. So writers need not know of
-//! each other, one that is killed leaves nothing but a temporary file or a profile that no record names, and whatever was
-//! damaged does not fit its name.
+//! Files are only added, each one atomically, and all names are generated from content. Writers therefore need no
+//! coordination. A killed writer leaves at most a temporary file, or a profile without a record. Damage is detected
+//! because the content does not match the name.
 
 mod blobs;
 mod digest;

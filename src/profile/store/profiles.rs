@@ -10,15 +10,15 @@ use super::{Blobs, Digest, Folder, StoreError};
 use crate::model::Environment;
 use crate::{self as profile, Profile, file};
 
-/// What a store is.
+/// File that identifies a store and its version.
 const HEAD: &str = "warpline-store.json";
 const SCHEMA: &str = "warpline.store";
 const VERSION: u64 = 1;
-/// Most bytes of a record; command lines and labels are in it.
+/// Maximum bytes of a record, which contains command lines and labels.
 const MAX_RECORD: u64 = 1 << 20;
-/// Most bytes of a profile's file.
+/// Maximum bytes of a profile file.
 const MAX_OBJECT: u64 = 16 << 30;
-/// Most letters of a name that are shown in the name of its folder.
+/// Maximum number of letters of a name that are part of its folder's name.
 const SHOWN: usize = 40;
 
 /// Profiles by content, and records of them.
@@ -26,7 +26,7 @@ pub struct Store {
     blobs: Box<dyn Blobs>,
 }
 
-/// A record, and the digest by which it is known.
+/// A record with its digest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// Its digest.
@@ -35,37 +35,35 @@ pub struct Recorded {
     pub record: Record,
 }
 
-/// What is in a store.
+/// The contents of a store.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Records, in no order that means anything.
+    /// Records in arbitrary order.
     pub records: Vec<Recorded>,
-    /// What cannot be read.
+    /// Files that cannot be read.
     pub problems: Vec<Problem>,
 }
 
-/// Something wrong in a store.
+/// A problem in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// File.
     pub place: String,
-    /// What is wrong, and what to do.
+    /// Description of the problem, and what to do.
     pub what: String,
 }
 
 impl Store {
-    /// Returns the store in a folder. `create` makes one where the folder is empty or not there.
+    /// Returns the store in a folder. If `create` is true, a store is created in an empty or missing folder.
     ///
-    /// # Errors
-    /// Returns an error if it is not a store, or one of a later release.
+    /// # Errors Returns an error if it is not a store, or if a later release created it.
     pub fn in_folder(folder: &Path, create: bool) -> Result<Store, StoreError> {
         Store::open(Box::new(Folder::new(folder)), create)
     }
 
-    /// Returns the store in some place. `create` makes one where there is nothing.
+    /// Returns the store in a storage. If `create` is true, a store is created in an empty storage.
     ///
-    /// # Errors
-    /// Returns an error if it is not a store, or one of a later release.
+    /// # Errors Returns an error if it is not a store, or if a later release created it.
     pub fn open(blobs: Box<dyn Blobs>, create: bool) -> Result<Store, StoreError> {
         match blobs.read(HEAD, MAX_RECORD)? {
             Some(bytes) => {
@@ -79,7 +77,7 @@ impl Store {
                     return Err(StoreError::Newer { place: place(), version, newest: VERSION });
                 }
             }
-            // Another writer may have made it since it was searched.
+            // Another writer may have created it since the last check.
             None if !blobs.is_empty()? && blobs.read(HEAD, MAX_RECORD)?.is_none() => {
                 return Err(StoreError::NotAStore { place: blobs.place("") });
             }
@@ -92,10 +90,9 @@ impl Store {
         Ok(Store { blobs })
     }
 
-    /// Keeps a profile, and a record of it that `complete` fills in.
+    /// Stores a profile, and a record of it that `complete` completes.
     ///
-    /// # Errors
-    /// Returns an error if it cannot be written, or the record cannot be kept as it is.
+    /// # Errors Returns an error if it cannot be written, or if the record is invalid.
     pub fn add(
         &self,
         name: &str,
@@ -113,7 +110,7 @@ impl Store {
             return Err(StoreError::Unfit(format!("the record of {name} is larger than {} KiB", MAX_RECORD >> 10)));
         }
         let key = object_key(&digest);
-        // What is there is there, unless it was damaged.
+        // An existing object is not written again, unless it was damaged.
         if self.blobs.read(&key, MAX_OBJECT)?.is_none_or(|there| Digest::compute(&there) != digest) {
             self.blobs.write(&key, &bytes)?;
         }
@@ -122,7 +119,7 @@ impl Store {
         Ok(Recorded { id, record })
     }
 
-    /// All records, or those of one name.
+    /// Returns all records, or those with one name.
     ///
     /// # Errors
     /// Returns an error if the store cannot be listed or read.
@@ -182,7 +179,8 @@ impl Store {
         Ok((key, profile))
     }
 
-    /// Verifies every record and every profile; reports profiles that no record names, as a killed writer leaves them.
+    /// Verifies every record and every profile. Also returns the number of profiles without a record, which killed
+    /// writers leave behind.
     ///
     /// # Errors
     /// Returns an error if the store cannot be listed or read.
@@ -221,7 +219,8 @@ impl Store {
     }
 }
 
-/// The profile without what differs between identical runs: commits that change nothing share one object.
+/// Returns the bytes of a profile without data that differs between identical runs, so that commits without effect
+/// share one object.
 fn object_bytes(profile: &Profile) -> Vec<u8> {
     let mut profile = profile.clone();
     profile.run.environment = Environment::default();
@@ -233,7 +232,7 @@ fn object_key(digest: &Digest) -> String {
     format!("objects/{}/{digest}.wlprof", &digest[..2])
 }
 
-/// The folder of a name: what can be shown of it, and enough of its digest to distinguish names.
+/// Returns the folder of a name: its printable part, and a part of its digest that distinguishes names.
 fn record_folder(name: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     let shown: String = name.chars().take(SHOWN).map(plain).collect();

@@ -1,4 +1,4 @@
-//! One recording: which profile, of which commit, made how.
+//! A recording: the profile, its commit, and how it was created.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,11 @@ use crate::model::Environment;
 const SCHEMA: &str = "warpline.record";
 /// Value of [`Record::version`] that this release writes.
 const VERSION: u64 = 1;
-/// Most bytes of a recording's name.
+/// Maximum bytes of a recording's name.
 pub const MAX_NAME: usize = 256;
-/// Most parents that are kept of a commit.
+/// Maximum number of parents of a commit that are stored.
 const MAX_PARENTS: usize = 16;
-/// Most letters of a commit.
+/// Maximum number of letters of a commit.
 const MAX_COMMIT: usize = 64;
 
 /// One recording.
@@ -24,38 +24,38 @@ pub struct Record {
     pub schema: String,
     /// Version of this document.
     pub version: u64,
-    /// The history it belongs to: by default the program's.
+    /// Name of the history that it belongs to; by default, the program's name.
     pub name: String,
     /// SHA-256 of the profile.
     pub object: String,
     /// The commit that was built; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Its parents, where a repository was available.
+    /// Parents of the commit, if a repository was available.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parents: Vec<String>,
-    /// When it was committed, as `2026-11-20T19:00:00Z`, where a repository was available.
+    /// Time of the commit, for example `2026-11-20T19:00:00Z`, if a repository was available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_date: Option<String>,
-    /// The branch that it was built on.
+    /// The branch from which the program was built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// GPU models.
     pub models: Vec<String>,
-    /// Architectures that the code was built for, as 75 for `sm_75`.
+    /// Architectures for which the code was built, for example 75 for `sm_75`.
     #[serde(default)]
     pub architectures: Vec<u32>,
-    /// Compiler and its options, in the words of whoever recorded it.
+    /// Compiler and options, as stated by the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
-    /// Whether the profile is whole.
+    /// Whether the profile is complete.
     pub complete: bool,
-    /// What differs between identical runs, and is not in the profile's object.
+    /// Data that differs between identical runs, which the profile's object does not contain.
     pub environment: Environment,
 }
 
 impl Record {
-    /// A recording of a profile whose object is `object`; commit, branch and compiler are not known yet.
+    /// Creates a recording of a profile whose object is `object`. Commit, branch and compiler are set later.
     pub fn new(name: &str, profile: &Profile, object: Digest) -> Record {
         Record {
             schema: SCHEMA.to_owned(),
@@ -74,22 +74,21 @@ impl Record {
         }
     }
 
-    /// When it was: the commit's time, else the run's.
+    /// Returns the time of the commit if known; otherwise, that of the run.
     pub fn date(&self) -> &str {
         let date = self.commit_date.as_deref().or(self.environment.date.as_deref()).unwrap_or_default();
         if is_date(date) { date } else { "" }
     }
 
-    /// Returns the commit as people name it; the profile's digest where it has none.
+    /// Returns the abbreviated commit; without a commit, the profile's digest.
     pub fn short(&self) -> &str {
         let text = self.commit.as_deref().unwrap_or(&self.object);
         text.get(..10).unwrap_or(text)
     }
 
-    /// Returns whether it can be kept, or was not made by this store.
+    /// Checks whether the record is valid.
     ///
-    /// # Errors
-    /// What about it is not as it must be.
+    /// # Errors Returns an error that describes an invalid field.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let unfit = |message: String| Err(StoreError::Unfit(message));
         if self.name.is_empty() || self.name.len() > MAX_NAME {
@@ -115,12 +114,12 @@ impl Record {
         Ok(())
     }
 
-    /// Returns the document; what is hidden in names is written out.
+    /// Returns the document; hidden characters in names are escaped.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("a record has string keys and finite numbers")
     }
 
-    /// Reads [`Record::to_bytes`].
+    /// Decodes the output of [`Record::to_bytes`].
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Record, String> {
         let mut record: Record = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if record.schema != SCHEMA {
@@ -134,7 +133,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Writes out what would steer a terminal or break a table.
+    /// Escapes characters that would control a terminal or break a table.
     pub(super) fn make_visible(&mut self) {
         let environment = &mut self.environment;
         let texts = [&mut self.name].into_iter().chain(&mut self.branch).chain(&mut self.compiler);
@@ -144,14 +143,14 @@ impl Record {
     }
 }
 
-/// Returns whether a text can be the name of a commit, of whatever system.
+/// Returns whether a text can be the name of a commit in any version control system.
 pub fn is_commit(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    // What begins with a dash would be an option of a program that is given it.
+    // A name that starts with a dash could be interpreted as an option of another program.
     (1..=MAX_COMMIT).contains(&text.len()) && text.bytes().all(plain) && !text.starts_with('-')
 }
 
-/// Returns whether it is like `2026-11-20T19:00:00Z`, so that dates are in the order of their letters.
+/// Returns whether a date has the form `2026-11-20T19:00:00Z`, so that dates can be sorted as texts.
 fn is_date(text: &str) -> bool {
     let form = b"0000-00-00T00:00:00Z";
     let fits = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };

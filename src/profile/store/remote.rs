@@ -1,4 +1,4 @@
-//! A store in an object store: S3 and services that speak its protocol.
+//! A store in an object store: S3 and compatible services.
 
 use std::io::Error;
 use std::sync::Arc;
@@ -10,21 +10,20 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::{Blobs, StoreError};
 
-/// Objects below a prefix. One that is being written is not seen before it is whole.
+/// Storage of objects below a prefix. An object is visible only when it is complete.
 pub struct Remote {
     objects: Arc<dyn ObjectStore>,
-    /// As messages name it.
+    /// Address in messages.
     address: String,
     prefix: Path,
     runtime: Runtime,
 }
 
 impl Remote {
-    /// Returns the store at an address as `s3://bucket/prefix`; keys and region come from the variables that the service's own
-    /// tools read (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`, …).
+    /// Returns the storage at an address such as `s3://bucket/prefix`. Keys and region are read from the same
+    /// environment variables as in the service's tools (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`, …).
     ///
-    /// # Errors
-    /// Returns an error if it is not an address of a store that is built in.
+    /// # Errors Returns an error if the address does not belong to a supported service.
     pub fn at(address: &str) -> Result<Remote, StoreError> {
         let unfit = |error: &dyn std::fmt::Display| StoreError::Unfit(format!("{address}: is no store: {error}"));
         let url = url::Url::parse(address).map_err(|error| unfit(&error))?;
@@ -33,10 +32,10 @@ impl Remote {
         Remote::new(Arc::from(objects), prefix, address)
     }
 
-    /// Returns the store below a prefix of an object store.
+    /// Returns the storage below a prefix of an object store.
     ///
-    /// # Errors
-    /// Returns an error if the prefix is none, or the system refuses what waiting needs.
+    /// # Errors Returns an error if the prefix is invalid, or if the system cannot provide the resources for
+    /// asynchronous requests.
     pub fn over(objects: Arc<dyn ObjectStore>, prefix: &str) -> Result<Remote, StoreError> {
         let path = Path::parse(prefix).map_err(|error| StoreError::Unfit(format!("{prefix}: {error}")))?;
         Remote::new(objects, path, prefix)

@@ -1,4 +1,4 @@
-//! The block `trust` of documents.
+//! The `trust` block of documents.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,26 @@ use serde::Serialize;
 
 use crate::model::Basis;
 
-/// How far the figures of a profile can be trusted.
+/// The reliability of a profile's figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Trust {
-    /// Each group of figures that the profile has.
+    /// Certainty of each group of figures in the profile.
     pub figures: BTreeMap<Group, Certainty>,
-    /// Operations that were executed and are in no figure, or whose figures depend on an assumption.
+    /// Executed operations that no figure contains, or whose figures depend on an assumption.
     pub not_counted: Vec<Uncounted>,
     /// Parameters of the model and of the analysis that figures depend on.
     pub assumed: Vec<Assumption>,
-    /// Launches that are missing in the figures, or missing in part.
+    /// Launches that are missing in the figures or incomplete.
     pub missing: Vec<MissingLaunches>,
 }
 
-/// Returns whether a group consists of counts that are exact unless something is missing. Conflicts are searched in a sample by default.
+/// Returns whether a group consists of counts that are exact if nothing is missing. This excludes conflicts, which are
+/// checked in a sample by default.
 pub fn is_count(group: Group, certainty: &Certainty) -> bool {
     certainty.basis == Basis::Counted && group != Group::Conflicts
 }
 
-/// Figures that are obtained in the same way.
+/// Groups of figures that are obtained in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
@@ -42,11 +43,11 @@ pub enum Group {
     Caches,
     /// Reuse distances.
     ReuseDistances,
-    /// Blocks that share an SM.
+    /// Resident blocks per SM.
     Occupancy,
     /// Seconds, limits and gains.
     Time,
-    /// Figures of all launches, where a budget recorded a part.
+    /// Figures of all launches, if a budget recorded only a part.
     WholeRun,
 }
 
@@ -68,31 +69,31 @@ impl Group {
     }
 }
 
-/// How the figures of a group are obtained.
+/// The certainty of a group's figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Certainty {
     /// Counted, modelled or estimated.
     pub basis: Basis,
-    /// The figures are exact counts of the whole run; `false` for whatever is not counted.
+    /// Whether the figures are exact counts of the whole run; `false` for figures that are not counted.
     pub exact: bool,
-    /// What they lack or depend on.
+    /// Data that the figures lack, or assumptions that they depend on.
     pub reasons: Vec<String>,
 }
 
-/// What an uncounted operation affects. Values that the program computes are never among it.
+/// The effect of an uncounted operation. Values that the program computes are never affected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// The operation is executed, and no count contains it.
+    /// The operation is executed, but no count contains it.
     Counts,
-    /// The order in which lanes continue is assumed, and with it the requests that they share.
+    /// The order in which lanes continue is assumed, and therefore also the requests that they share.
     ControlFlow,
-    /// The model has no counterpart of it.
+    /// The model does not support the operation.
     Model,
 }
 
 impl Effect {
-    /// Returns the word of documents, for people.
+    /// Returns the name in documents for people.
     pub fn name(self) -> &'static str {
         match self {
             Effect::Counts => "counts",
@@ -102,25 +103,25 @@ impl Effect {
     }
 }
 
-/// An operation that is in no figure, or in figures that depend on an assumption.
+/// An operation that no figure contains, or whose figures depend on an assumption.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Uncounted {
-    /// What it is.
+    /// Description of the operation.
     pub what: String,
     /// Function that contains it, or the called function.
     pub function: String,
-    /// Source file; empty when unknown.
+    /// Source file; empty if unknown.
     pub file: String,
-    /// From 1; 0 unknown.
+    /// Line, counted from 1; 0 if unknown.
     pub line: u32,
-    /// What it affects.
+    /// The effect on figures.
     pub affects: Effect,
 }
 
 /// A parameter that figures depend on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Assumption {
-    /// Name, as in `run.assumptions`.
+    /// Name of the parameter, as in `run.assumptions`.
     pub parameter: String,
     /// Value.
     pub value: String,
@@ -131,10 +132,10 @@ pub struct Assumption {
 pub struct MissingLaunches {
     /// `ended_early`, `after_stop`, `not_instrumented`, `refused`, or `not_recorded`.
     pub what: String,
-    /// Kernel; empty when unknown.
+    /// Name of the kernel; empty if unknown.
     pub kernel: String,
-    /// How many.
+    /// Number of launches.
     pub launches: u64,
-    /// Cause.
+    /// The reason.
     pub reason: String,
 }

@@ -1,4 +1,4 @@
-//! Derives the block from the facts of a document.
+//! Derives the trust block from a document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use super::block::{Assumption, Certainty, Effect, Group, MissingLaunches, Trust,
 use crate::Profile;
 use crate::model::{Basis, Metrics, Missing, Run};
 
-/// Assumptions that describe the build and the choice of the model; no figure depends on them alone.
+/// Assumptions that describe the build and the choice of the model. No figure depends on them alone.
 const NOT_PARAMETERS: [&str; 4] = ["compiler", "compiler_options", "model_chosen", "calls_without_effect"];
 
-/// Mode of runs that count requests on a GPU: without a trace nothing else is known.
+/// Mode of runs that count requests on a GPU. Without a trace, other figures are unknown.
 const COUNTERS: &str = "counters";
 
-/// Derives how far the figures of a profile can be trusted.
+/// Derives the reliability of a profile's figures.
 pub fn trust(profile: &Profile) -> Trust {
     let not_counted = not_counted(profile);
     let mut figures = counted(profile, &not_counted);
@@ -60,7 +60,7 @@ fn not_counted(profile: &Profile) -> Vec<Uncounted> {
     operations.chain(spills).chain(parted).chain(calls).collect()
 }
 
-/// Groups of counts.
+/// Returns the groups of counts.
 fn counted(profile: &Profile, not_counted: &[Uncounted]) -> BTreeMap<Group, Certainty> {
     let run = &profile.run;
     let of_run = lost(profile);
@@ -95,7 +95,7 @@ fn counted(profile: &Profile, not_counted: &[Uncounted]) -> BTreeMap<Group, Cert
     groups.into_iter().map(|(group, reasons)| (group, certainty(reasons))).collect()
 }
 
-/// What of the run is not in the counts.
+/// Returns descriptions of the data that the counts lack.
 fn lost(profile: &Profile) -> Vec<String> {
     let run = &profile.run;
     let mut reasons = Vec::new();
@@ -117,7 +117,7 @@ fn lost(profile: &Profile) -> Vec<String> {
     reasons
 }
 
-/// Which part of the launches was recorded.
+/// Returns a description of the recorded part of the launches.
 fn sampled(profile: &Profile) -> Option<String> {
     if !profile.run.sampled {
         return None;
@@ -130,7 +130,7 @@ fn sampled(profile: &Profile) -> Option<String> {
     })
 }
 
-/// Groups that are modelled or estimated, as far as the profile has them.
+/// Returns the modelled and estimated groups that the profile has.
 fn computed(profile: &Profile) -> BTreeMap<Group, Certainty> {
     let run = &profile.run;
     if run.mode == COUNTERS {
@@ -274,7 +274,7 @@ mod tests {
         let reasons = |group| trust.figures[&group].reasons.clone();
         assert_eq!(reasons(Group::Accesses), ["1 launch ended early", "1 memory operation is not counted"]);
         assert_eq!(reasons(Group::Allocations), ["1 launch ended early"]);
-        // What a GPU refuses as well is not work that the counts lack.
+        // Work that a GPU also refuses is not missing in the counts.
         let missing: Vec<_> = trust.missing.iter().map(|row| (&row.kernel[..], row.launches)).collect();
         assert_eq!(missing, [("sum", 1), ("big", 2)]);
     }

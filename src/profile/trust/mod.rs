@@ -1,5 +1,5 @@
-//! How far the figures of a profile can be trusted. Derived from the facts of the document wherever it is shown, so that
-//! profiles of earlier versions have it too.
+//! The reliability of a profile's figures. It is derived from the document whenever it is shown, so profiles of earlier
+//! versions have it, too.
 
 mod block;
 mod derive;

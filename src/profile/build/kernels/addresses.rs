@@ -1,4 +1,4 @@
-//! What `predict` needs of a kernel: the expressions of its addresses, and what its launches were given.
+//! Collects the data of a kernel that `predict` needs: its address expressions and the arguments of its launches.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::model::{Addresses, Parameter, Unreached, Variable};
 use warpline_analyzer::analysis::{Analysis, KernelData};
 use warpline_analyzer::attribution::Module;
 
-/// Creates an `Addresses` for a kernel; `None` where its module has no expressions for it.
+/// Returns the addresses of a kernel; `None` if its module has no expressions for it.
 pub(in crate::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> Option<Addresses> {
     let module = analysis.modules.get(&kernel.module)?;
     let table = &module.table;
@@ -26,7 +26,7 @@ pub(in crate::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> O
         };
         addresses.globals.push(Variable { number, allocation: *id, address: found.event.address });
     }
-    // Another shape or size may reach these, and no row contains their accesses then.
+    // Launches of another shape or size may reach these sites, which have no rows.
     let reached: BTreeSet<u32> = kernel.cells.iter().map(|(key, _)| key.site).collect();
     let others = addresses.sites.iter().filter(|one| !reached.contains(&one.site));
     addresses.unreached = others.filter_map(|one| unreached(module, one.site)).collect();
@@ -34,7 +34,7 @@ pub(in crate::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> O
     Some(addresses)
 }
 
-/// Returns the table's description of a site that no thread reached.
+/// Returns the description of a site that no thread reached, from the site table.
 fn unreached(module: &Module, site: u32) -> Option<Unreached> {
     let entry = module.table.sites.get(site as usize)?;
     let is_shared = entry.space == Space::Shared;
@@ -74,7 +74,7 @@ pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
     Some(addresses)
 }
 
-/// Returns the expressions that some sites need, numbered anew.
+/// Returns the expressions that some sites need, with new numbers.
 fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
     let mut taken = CopiedExpressions::new(table);
     for site in &mut sites {
@@ -82,7 +82,7 @@ fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
         site.guard = site.guard.map(|guard| taken.expression(guard));
         site.loops = site.loops.iter().map(|&lap| taken.lap(lap)).collect();
     }
-    // The ends of loops may name further loops.
+    // The ends of loops may refer to further loops.
     let mut at = 0;
     while at < taken.order.len() {
         let lap = &table.loops[taken.order[at] as usize];
@@ -100,7 +100,7 @@ fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
     }
 }
 
-/// Expressions and loops that were taken over.
+/// Expressions and loops that were copied, with their new numbers.
 struct CopiedExpressions<'a> {
     table: &'a SiteTable,
     expressions: Vec<Expression>,
@@ -132,7 +132,7 @@ impl<'a> CopiedExpressions<'a> {
         self.order.len() as LoopId - 1
     }
 
-    /// Operands come first; they lie before what uses them, so that a table has no circles.
+    /// Operands precede the expressions that use them, so a table has no cycles.
     fn expression(&mut self, id: ExpressionId) -> ExpressionId {
         let mut work = vec![id];
         while let Some(&next) = work.last() {

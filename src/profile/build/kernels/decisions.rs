@@ -1,4 +1,4 @@
-//! What branches cost: the instructions of each side, and the lanes that stay idle because of them.
+//! Computes the costs of branches: the instructions of each side, and the lanes that are idle because of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,21 +7,21 @@ use warpline_format::site_table::{Decision, SiteTable};
 use crate::build::rows::rows::{idle_in_part, instructions};
 use warpline_analyzer::analysis::{BlockSum, KernelData};
 
-/// Lanes of a warp.
+/// Number of lanes per warp.
 const WARP: f64 = 32.0;
 
-/// Of one branch.
+/// The cost of one branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::build) struct BranchCost {
-    /// Warp instructions issued in blocks that run because of each side, however deep inside of it.
+    /// Warp instructions issued in blocks that run because of each side, including nested blocks.
     pub(in crate::build) instructions: Vec<u64>,
-    /// Lane slots that stay idle in blocks that part of a warp's live lanes run: of lanes that this branch, as the
-    /// innermost that diverged of those that decide over the block, left out of those that reached it.
+    /// Lane slots that are idle in partial executions of blocks because of this branch. It is the innermost divergent
+    /// branch that controls the block. Only lanes that reached the branch count.
     pub(in crate::build) idle_slots: u64,
 }
 
-/// Active lanes, on average, of the fullest block that each side of a branch decides over: what reaches branches
-/// within it.
+/// Returns the largest average number of active lanes over the blocks that each side of a branch controls. It
+/// approximates the lanes that reach nested branches.
 fn fullest(table: &SiteTable, kernel: &KernelData) -> BTreeMap<(u32, u32), f64> {
     let mut sides: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for (&block, sum) in &kernel.blocks {
@@ -33,13 +33,14 @@ fn fullest(table: &SiteTable, kernel: &KernelData) -> BTreeMap<(u32, u32), f64> 
     sides
 }
 
-/// Active lanes of a block, on average.
+/// Returns the average number of active lanes of a block.
 fn active(sum: &BlockSum) -> f64 {
     sum.lanes as f64 / sum.executions.max(1) as f64
 }
 
-/// Lanes that a branch leaves out of a block's executions by taking other sides, at most; the others were not there, or
-/// left elsewhere. Unknown of the branches of a loop, whose lanes stay out of its later iterations, too.
+/// Returns an upper bound of the lanes that a branch excludes from a block's executions by taking other sides. The
+/// remaining idle lanes never existed or left elsewhere. The bound does not apply to the branches of a loop, whose
+/// lanes also miss later iterations.
 fn left_out(table: &SiteTable, kernel: &KernelData, decision: &Decision, sum: &BlockSum) -> Option<u64> {
     if decides_over_itself(table, decision.branch) {
         return None;
@@ -48,13 +49,14 @@ fn left_out(table: &SiteTable, kernel: &KernelData, decision: &Decision, sum: &B
     let side = *branch.lanes.get(decision.side as usize)?;
     let all = branch.lanes.iter().fold(0u64, |sum, lanes| sum.saturating_add(*lanes));
     let others = (all - side.min(all)).min(branch.divergent.saturating_mul(31));
-    // A block of a loop on the side runs more often than the side is taken: at least its share of the lanes.
+    // A block in a loop runs more often than its side of the branch is taken. The side gets at least its share of the
+    // lanes.
     let taken = (branch.executions as f64 * side as f64 / all.max(1) as f64).max(branch.divergent as f64).max(1.0);
     Some((others as f64 * (sum.executions as f64 / taken).max(1.0)).ceil() as u64)
 }
 
-/// Returns whether a branch decides, by others maybe, how often it is reached itself, as those that end a loop or lead
-/// out of it do.
+/// Returns whether a branch controls, directly or through other branches, how often it is reached, as branches at the
+/// end or exit of a loop do.
 fn decides_over_itself(table: &SiteTable, branch: u32) -> bool {
     let Some(&own) = table.branch_blocks.get(branch as usize) else { return true };
     let (mut seen, mut left) = (BTreeSet::from([own]), vec![own]);
@@ -70,15 +72,15 @@ fn decides_over_itself(table: &SiteTable, branch: u32) -> bool {
     false
 }
 
-/// Lane slots of a block that wait for somebody to have left them idle.
+/// Idle lane slots of a block that are not attributed to a branch yet.
 struct Idle {
     slots: u64,
-    /// The branch that has to answer for those that reached it, and for how many at most.
+    /// The branch that is responsible for idle lanes among those that reached it, and the maximum number.
     inner: Option<(u32, u64)>,
 }
 
 impl Idle {
-    /// Of lanes that an outer branch left out, an inner one is not guilty.
+    /// Attributes idle lanes. Lanes that an outer branch excluded are not attributed to an inner one.
     fn share(&mut self, lanes: f64, came: f64, costs: &mut BTreeMap<u32, BranchCost>) {
         let Some((branch, most)) = self.inner.take() else { return };
         let part = if lanes < WARP { ((came - lanes) / (WARP - lanes)).clamp(0.0, 1.0) } else { 1.0 };
@@ -89,7 +91,7 @@ impl Idle {
     }
 }
 
-/// Returns the branches of a kernel that cost anything, by number.
+/// Returns the branches of a kernel with a cost, by number.
 pub(in crate::build) fn costs(table: &SiteTable, kernel: &KernelData) -> BTreeMap<u32, BranchCost> {
     let diverged = |branch: u32| kernel.branches.get(&branch).map_or(0, |sum| sum.divergent);
     let fullest = fullest(table, kernel);
@@ -101,11 +103,12 @@ pub(in crate::build) fn costs(table: &SiteTable, kernel: &KernelData) -> BTreeMa
         let mut idle = Idle { slots: idle.saturating_mul(once), inner: None };
         let mut seen: BTreeSet<(u32, u32)> = BTreeSet::new();
         let mut blocks = BTreeSet::from([block]);
-        // Level by level, from the branches that decide over the block to those that decide over these.
+        // The loop proceeds from the branches that control the block to the branches that control these.
         let mut level = vec![block];
         while !level.is_empty() {
             let decisions: Vec<_> = level.drain(..).flat_map(|block| table.decisions_of(block)).collect();
-            // Of branches that decide alike, as the two ends of a rotated loop do, the one that diverged most.
+            // If several branches control the block in the same way, such as the two ends of a rotated loop, the one
+            // that diverged most is responsible.
             let guilty = decisions.iter().filter(|decision| diverged(decision.branch) > 0);
             let guilty = guilty.max_by_key(|decision| (diverged(decision.branch), std::cmp::Reverse(decision.branch)));
             if let Some(decision) =
@@ -131,7 +134,7 @@ pub(in crate::build) fn costs(table: &SiteTable, kernel: &KernelData) -> BTreeMa
                 }
             }
         }
-        // Nothing outside left lanes out.
+        // No outer branch excluded lanes.
         idle.share(active(sum), WARP, &mut costs);
     }
     costs
@@ -143,8 +146,8 @@ mod tests {
     use warpline_analyzer::analysis::BranchSum;
     use warpline_format::site_table::{Block, Branch, InstructionMix};
 
-    /// 0: `if` that parts lanes; 1: begins its side, with an `if` of its own; 2: that one's side; 3: the rest of the
-    /// first side, ten instructions; 4: after both.
+    /// Block 0 has an `if` that diverges; block 1 starts its side and has a nested `if`; block 2 is the side of the
+    /// nested `if`; block 3 is the rest of the first side, with ten instructions; block 4 follows both.
     fn nested() -> SiteTable {
         let block = |int| Block { mix: InstructionMix { int, ..InstructionMix::default() }, ..Block::default() };
         let decision = |block, branch, side| Decision { block, branch, side };
@@ -173,12 +176,12 @@ mod tests {
     fn idle_lanes_belong_to_the_innermost_branch_that_diverged() {
         let table = nested();
         let cost = |instructions: &[u64], idle_slots| BranchCost { instructions: instructions.to_vec(), idle_slots };
-        // Both part lanes: what follows the inner one is not its own.
+        // Both branches diverge. The block after the inner branch is attributed to the outer one only.
         let both = run(&table, [32, 16, 4, 16, 32], [1, 1]);
-        // The inner one leaves 12 out of 16 that reached it.
+        // The inner branch excludes 12 of the 16 lanes that reached it.
         assert_eq!(both[&0], cost(&[13, 0], 16 + 16 * 2 + 160));
         assert_eq!(both[&1], cost(&[2, 0], 12 * 2));
-        // The inner one does not: its side, too, has few lanes because of the outer one.
+        // The inner branch does not diverge. Its side also has few lanes because of the outer branch.
         let outer = run(&table, [32, 16, 16, 16, 32], [1, 0]);
         assert_eq!(outer[&0], cost(&[13, 0], 16 + 32 + 160));
         assert_eq!(outer[&1], cost(&[2, 0], 0));
@@ -187,8 +190,8 @@ mod tests {
 
     #[test]
     fn a_branch_answers_for_the_lanes_that_it_parts_alone() {
-        // Blocks of five threads: of twenty warps one has four lanes leave at the border, and the 27 that it never had
-        // are not counted.
+        // Blocks have five threads. In one of twenty warps, four lanes leave at the border. The 27 lanes that do not
+        // exist are not counted.
         let table = SiteTable { decisions: vec![Decision { block: 3, branch: 0, side: 0 }], ..nested() };
         let sum = |executions, lanes, partial| BlockSum { executions, lanes, partial, by_warp: None };
         let kernel = KernelData {
@@ -201,7 +204,7 @@ mod tests {
 
     #[test]
     fn loops_are_counted_once() {
-        // 0: guard, 1: body that ends in the loop's own branch.
+        // Block 0 is a guard; block 1 is a loop body that ends in the loop's branch.
         let block = Block { mix: InstructionMix { int: 3, ..InstructionMix::default() }, ..Block::default() };
         let decision = |branch| Decision { block: 1, branch, side: 0 };
         let table = SiteTable {

@@ -1,4 +1,4 @@
-//! Launches as the profile reports them: the first ones of each call path and shape separately, the others in groups.
+//! Builds the profile's launches: the first launches of each call path and shape separately, and the others in groups.
 
 use super::spread;
 use crate::build::rows::{Paths, caches, op_name, rows};
@@ -35,7 +35,7 @@ fn argument(argument: &LaunchArgument) -> Argument {
     Argument { parameter, offset, bytes, value, allocation }
 }
 
-/// Returns the others, by their first launches.
+/// Returns the groups of the other launches, in the order of their first launches.
 pub(in crate::build) fn groups(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<LaunchGroup> {
     let mut groups: Vec<_> = kernel.groups.values().collect();
     groups.sort_by_key(|group| group.sum.event.id);
@@ -62,7 +62,7 @@ pub(in crate::build) fn groups(kernel: &KernelData, paths: &mut Paths<'_>) -> Ve
     groups.into_iter().map(row).collect()
 }
 
-/// Loads, stores and atomics of launches, apart.
+/// Returns separate sums of loads, stores and atomics.
 fn by_op(launch: &LaunchData) -> ByOp {
     let mut all = ByOp::new();
     for (&(space, op), sum) in &launch.by_op {

@@ -1,4 +1,4 @@
-//! The document's rows of kernels and their launches.
+//! Builds the profile's rows of kernels and their launches.
 
 pub(super) mod addresses;
 pub(super) mod decisions;

@@ -12,14 +12,14 @@ fn resources<'a>(analysis: &'a Analysis, kernel: &KernelData) -> Option<&'a Reso
     nearest(analysis.resources.get(&(kernel.module, kernel.function))?, capability)
 }
 
-/// Bytes per thread that a kernel keeps in local memory for lack of registers.
+/// Returns the bytes per thread that a kernel spills to local memory.
 pub(in crate::build) fn spill_bytes(analysis: &Analysis, kernel: &KernelData) -> u32 {
-    // Old traces, without registers by architecture, have the spills alone.
+    // Old traces contain only the spills, not the registers by architecture.
     let spills = || analysis.spills.get(&(kernel.module, kernel.function)).copied();
     resources(analysis, kernel).map(|found| found.spill_bytes).or_else(spills).unwrap_or(0)
 }
 
-/// Returns the assumptions of occupancy; `known` contains those that the user stated.
+/// Returns the assumptions about occupancy; `known` contains those that the user stated.
 pub(in crate::build) fn assumptions(analysis: &Analysis, known: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let stated = ["registers", "blocks_per_sm"].iter().any(|key| known.contains_key(*key));
     let mut launches = analysis.kernels.iter().flat_map(KernelData::all);

@@ -1,4 +1,4 @@
-//! Further models of a run, by name.
+//! Names the further models of a run.
 
 use crate::model::{Metrics, Profile};
 

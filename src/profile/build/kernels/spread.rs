@@ -1,4 +1,4 @@
-//! How figures spread over the launches of a kernel, and over those from one call path.
+//! Computes the spread of figures over the launches of a kernel, and over those from one call path.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::build::rows::Paths;
 use crate::model::{PathSpread, RatioSpread, Spread, nine_digits};
 use warpline_analyzer::analysis::{CountMoments, Figures, KernelData, LaunchData, LaunchGroup, RatioMoments};
 
-/// Figures of the launches that were recorded, in order, and of the groups of others.
+/// Combines the figures of separately reported launches, in order, with those of groups.
 fn figures<'a>(
     launches: &[&LaunchData],
     groups: impl Iterator<Item = &'a LaunchGroup>,
@@ -33,7 +33,7 @@ fn recorded(kernel: &KernelData) -> Vec<&LaunchData> {
     recorded
 }
 
-/// Counts and ratios over all launches of a kernel, with their estimated `seconds` where these are known.
+/// Returns the spread of counts and ratios over all launches of a kernel, and of their estimated `seconds` if known.
 pub(in crate::build) fn over_launches(
     kernel: &KernelData,
     seconds: &BTreeMap<LaunchId, f64>,
@@ -42,7 +42,7 @@ pub(in crate::build) fn over_launches(
     (counts(&figures), ratios(&figures))
 }
 
-/// Over the launches from each call path that made two or more.
+/// Returns the spread over the launches from each call path with two or more launches.
 pub(in crate::build) fn over_paths(
     kernel: &KernelData,
     seconds: &BTreeMap<LaunchId, f64>,
@@ -69,7 +69,7 @@ pub(in crate::build) fn over_paths(
     by_path.into_iter().filter_map(row).collect()
 }
 
-/// Spread of every count that one of the launches has; it is 0 in the others.
+/// Returns the spread of every count that at least one launch has. In launches without the count, it is 0.
 pub(in crate::build) fn counts(figures: &Figures) -> BTreeMap<String, Spread> {
     let spread = |moments: &CountMoments| {
         let (mean, stddev) = moments.over(figures.launches);
@@ -79,7 +79,7 @@ pub(in crate::build) fn counts(figures: &Figures) -> BTreeMap<String, Spread> {
     figures.counts().map(|(name, moments)| (name, spread(moments))).collect()
 }
 
-/// Spread of every ratio, each over the launches that have it.
+/// Returns the spread of every ratio, over the launches that have it.
 pub(in crate::build) fn ratios(figures: &Figures) -> BTreeMap<String, RatioSpread> {
     let spread = |moments: &RatioMoments| RatioSpread {
         mean: nine_digits(moments.mean),

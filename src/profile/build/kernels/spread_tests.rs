@@ -32,7 +32,7 @@ fn spread_is_that_of_the_population() {
     assert_eq!(ratios(&figures)["estimate.seconds"], RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 });
 }
 
-/// Figures of one made-up launch.
+/// The figures of one generated launch.
 #[derive(Clone, Debug)]
 struct LaunchCase {
     path: u32,
@@ -94,7 +94,7 @@ fn data(id: u64, made: &LaunchCase) -> LaunchData {
     }
 }
 
-/// Mean and standard deviation from the sums of values and of squares.
+/// Computes mean and standard deviation from the sums of values and of squares.
 fn textbook(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let (sum, squares) = values.iter().fold((0.0, 0.0), |(sum, squares), value| (sum + value, squares + value * value));
@@ -110,7 +110,7 @@ fn agrees(values: &[f64], mean: f64, min: f64, max: f64, stddev: f64) {
     assert!(all, "{mean} {min} {max} {stddev} of {values:?}");
 }
 
-/// Checks counts and ratios of launches against lists of the made-up figures.
+/// Compares counts and ratios of launches with lists of the generated figures.
 fn check(launches: &[(u64, &LaunchCase)], counts: &BTreeMap<String, Spread>, ratios: &BTreeMap<String, RatioSpread>) {
     let count = |name: &str, of: &dyn Fn(&LaunchCase) -> u64| {
         let values: Vec<f64> = launches.iter().map(|(_, made)| of(made) as f64).collect();
@@ -144,7 +144,8 @@ fn check(launches: &[(u64, &LaunchCase)], counts: &BTreeMap<String, Spread>, rat
     ratio("estimate.seconds", &|made| made.seconds);
 }
 
-/// A kernel with these launches; those from `listed` on are in groups by path, as long as one was recorded as another.
+/// Creates a kernel with these launches. Launches from `listed` on are grouped by path and by whether they were
+/// recorded.
 fn kernel(launches: Vec<LaunchData>, listed: usize) -> KernelData {
     let mut groups: BTreeMap<(u32, bool), LaunchGroup> = BTreeMap::new();
     let mut alone = launches;
@@ -173,7 +174,7 @@ proptest! {
     #[test]
     fn spreads_agree_with_lists_of_every_launch(launches in prop::collection::vec(made(), 1..8), listed in 0usize..9) {
         let mut launches = launches;
-        // Estimated times are of launches that are reported separately.
+        // Times are estimated only for launches that are reported separately.
         launches.iter_mut().skip(listed).for_each(|made| made.seconds = None);
         let all: Vec<LaunchData> = (0..).zip(&launches).map(|(id, made)| data(id, made)).collect();
         let mut kernel = kernel(all, listed);

@@ -1,4 +1,4 @@
-//! Tables of the listed analyses, with names in the place of numbers.
+//! Converts tables of the listed analyses to the profile's form, with names instead of numbers.
 
 use crate::build::rows::chain_place;
 use crate::model::{Table, TableCell, TableColumn, join_rows};
@@ -8,10 +8,10 @@ use warpline_analyzer::attribution::Module;
 use warpline_analyzer::requests::Owner;
 use warpline_format::site_table::FrameId;
 
-/// Rows of one table; more would be a dump.
+/// Maximum number of rows per table.
 const MOST_ROWS: usize = 1000;
 
-/// Those of a kernel.
+/// Returns the tables of a kernel.
 pub(in crate::build) fn rows(module: &Module, kernel: &KernelData) -> Vec<Table> {
     kernel.sums.tables().map(|table| row(module, &table)).collect()
 }
@@ -40,7 +40,7 @@ fn row(module: &Module, table: &analyses::Table) -> Table {
     };
     let columns: Vec<_> = table.columns.iter().map(column).collect();
     let mut rows: Vec<Vec<TableCell>> = table.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
-    // The copies of an operation in an unrolled loop are one.
+    // Copies of an operation in an unrolled loop are combined.
     let joined = join_rows(&columns, &rows);
     if joined.len() < rows.len() {
         rows = joined;

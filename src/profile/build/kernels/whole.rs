@@ -1,4 +1,4 @@
-//! Figures of a whole run of which a budget recorded some launches.
+//! Estimated figures of a whole run if a budget recorded only some launches.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn row(figures: &BTreeMap<String, Bounded>) -> BTreeMap<String, Estimated> {
     figures.iter().map(|(name, bounded)| (name.clone(), estimated(bounded))).collect()
 }
 
-/// Returns the profile's form of a whole run.
+/// Converts the estimates of a whole run to the profile's form.
 pub(in crate::build) fn whole_run(whole: &analysis::WholeRun) -> WholeRun {
     WholeRun {
         launches: whole.launches,
@@ -26,7 +26,7 @@ pub(in crate::build) fn whole_run(whole: &analysis::WholeRun) -> WholeRun {
     }
 }
 
-/// Gives lines of a kernel the estimates of what all launches did there.
+/// Adds estimates over all launches to the lines of a kernel.
 pub(in crate::build) fn estimate_lines(analysis: &Analysis, kernel: u32, module: &Module, lines: &mut [Line]) {
     let Some(whole) = &analysis.whole else { return };
     let mut known: BTreeMap<(&str, u32), BTreeMap<String, Estimated>> = BTreeMap::new();
@@ -41,7 +41,7 @@ pub(in crate::build) fn estimate_lines(analysis: &Analysis, kernel: u32, module:
     }
 }
 
-/// What a reader should know of the sample.
+/// Returns a note about the sample.
 pub(in crate::build) fn note(whole: &analysis::WholeRun) -> String {
     format!(
         "--budget: {} of {} launches were recorded, and counts are those of these; `whole_run` estimates what all launches did, \

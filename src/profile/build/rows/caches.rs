@@ -1,4 +1,4 @@
-//! Figures of the simulated caches in the profile's form.
+//! Converts figures of the simulated caches to the profile's form.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,8 @@ pub(in crate::build) fn caches(traffic: &Traffic) -> CacheMetrics {
     }
 }
 
-/// Returns the further models, by number; [`crate::build::kernels::other_models::name_models`] gives them their names.
+/// Returns the figures of further models, by number; [`crate::build::kernels::other_models::name_models`] replaces the
+/// numbers by names.
 pub(in crate::build) fn others(counters: &Counters) -> BTreeMap<String, CacheMetrics> {
     (1..)
         .zip(counters.traffic.iter().skip(1))
@@ -49,7 +50,7 @@ pub(in crate::build) fn others(counters: &Counters) -> BTreeMap<String, CacheMet
         .collect()
 }
 
-/// Traffic of host memory over a kernel's launches, by model; only models that have some.
+/// Returns the host-memory traffic of a kernel's launches by model, for models that have some.
 pub(in crate::build) fn host_memory(kernel: &KernelData, models: &[String]) -> BTreeMap<String, DramMetrics> {
     let mut all: BTreeMap<String, DramMetrics> = BTreeMap::new();
     for launch in kernel.all() {

@@ -1,4 +1,4 @@
-//! Rows of lines, sites and allocations, and what they are made of.
+//! Builds rows of lines, sites and allocations.
 
 pub(super) mod caches;
 mod names;

@@ -1,8 +1,8 @@
-//! Small things that rows of several sections share.
+//! Names that rows of several sections share.
 
 use warpline_format::site_table::Op;
 
-/// An operation's name in the document.
+/// Returns the name of an operation in the document.
 pub fn op_name(op: Op) -> &'static str {
     match op {
         Op::Load => "load",

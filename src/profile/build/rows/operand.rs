@@ -1,10 +1,10 @@
-//! What a site accesses, in the words of the source.
+//! Converts the operand of a site to the profile's form, with names from the source.
 
 use warpline_format::site_table::{self, SiteTable, Step};
 
 use crate::model::{Operand, ThreadStep};
 
-/// As the site table has it.
+/// Returns the operand of a site as the site table describes it.
 pub(in crate::build) fn operand(table: &SiteTable, site: u32) -> Option<Operand> {
     let found = table.operand(site)?;
     let name = |name: Option<u32>| Some(table.names.get(name? as usize)?.clone());

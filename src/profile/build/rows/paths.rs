@@ -1,4 +1,4 @@
-//! Host call paths and device inline chains as frames of the profile.
+//! Converts host call paths and device inline chains to frames of the profile.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,7 +9,7 @@ use crate::model::Frame;
 use warpline_analyzer::analysis::Analysis;
 use warpline_analyzer::attribution::{HostSources, Module, Symbolizer};
 
-/// Resolves each path once.
+/// Resolves paths, each once.
 pub(in crate::build) struct Paths<'a> {
     analysis: &'a Analysis,
     symbols: Symbolizer,
@@ -22,7 +22,7 @@ impl<'a> Paths<'a> {
         Paths { analysis, symbols: Symbolizer::new(objects, &analysis.interpreted), known: HashMap::new() }
     }
 
-    /// Outermost known frame first; empty for path 0 and paths that were never announced.
+    /// Returns a call path, outermost frame first; empty for path 0 and undeclared paths.
     pub(in crate::build) fn host(&mut self, path: PathId) -> Vec<Frame> {
         if let Some(known) = self.known.get(&path) {
             return known.clone();
@@ -38,12 +38,12 @@ impl<'a> Paths<'a> {
         resolved
     }
 
-    /// What the objects know of these source files.
+    /// Returns the known properties of these source files from the program's objects.
     pub(in crate::build) fn host_sources(&mut self, wanted: &BTreeSet<&str>) -> HostSources {
         self.symbols.sources(wanted)
     }
 
-    /// Returns the main source files of the program, and for each whether clang made its code.
+    /// Returns the main source files of the program, each with a flag for clang.
     pub(in crate::build) fn makers(&self) -> BTreeMap<String, bool> {
         self.symbols.makers()
     }
@@ -64,18 +64,18 @@ pub(in crate::build) fn device_frame(module: &Module, frame: FrameId) -> Frame {
     }
 }
 
-/// Where a chain (innermost first) is for the user.
+/// The source positions of an inline chain (innermost first).
 pub(in crate::build) struct ChainPlace {
-    /// User frame; empty when the chain is.
+    /// User frame; empty if the chain is empty.
     pub(in crate::build) user: Frame,
     /// True innermost frame.
     pub(in crate::build) leaf: Frame,
-    /// From the user frame outwards, without it.
+    /// Frames from the user frame outwards, without the user frame.
     pub(in crate::build) inlined_at: Vec<Frame>,
 }
 
 impl ChainPlace {
-    /// Line of the outermost frame: in the kernel, unless the function was not inlined.
+    /// Returns the line of the outermost frame. It is in the kernel unless the function was not inlined.
     pub(in crate::build) fn kernel_line(&self) -> u32 {
         self.inlined_at.last().unwrap_or(&self.user).line
     }

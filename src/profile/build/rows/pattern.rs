@@ -1,4 +1,4 @@
-//! How a site's requests use memory, as the document has it.
+//! Converts the access pattern of a site's requests to the profile's form.
 
 use crate::model::{Atomics, BankConflict, HOTTEST, HotPlace, Pattern, nine_digits};
 use warpline_analyzer::patterns::SitePattern;

@@ -1,4 +1,4 @@
-//! Rows of the profile from the cells of a kernel.
+//! Builds rows of the profile from the cells of a kernel.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use warpline_analyzer::attribution::{Module, ROOT};
 use warpline_analyzer::requests::{CellKey, Owner};
 use warpline_simulator::metrics::Counters;
 
-/// Returns the profile's metrics of counters of one space or (`None`) of several.
+/// Returns the metrics of counters of one space, or of several (`None`).
 pub(in crate::build) fn metrics(counters: &Counters, space: Option<Space>) -> Metrics {
     let caches = counters.traffic.first().map(super::caches::caches);
     let passes = |of: Space| {
-        // Counts of the GPU do not contain passes; every request that was traced takes one.
+        // Counts of the GPU do not contain passes. Every traced request has at least one pass.
         (space == Some(of) && counters.wavefronts != 0)
             .then_some(PassMetrics { wavefronts: counters.wavefronts, ideal_wavefronts: counters.ideal_wavefronts })
     };
@@ -88,18 +88,18 @@ pub(in crate::build) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix
     instructions
 }
 
-/// Of a block's `idle` lanes those in its `partial` executions, by part of a warp's live lanes, at most: a lane at
-/// least ran each of these.
+/// Returns an upper bound of those of a block's `idle` lanes that belong to its `partial` executions. Each partial
+/// execution has at least one active lane.
 pub fn idle_in_part(idle: u64, partial: u64) -> u64 {
     idle.min(partial.saturating_mul(31))
 }
 
-/// Returns the profile's form of pairs of a warp and a basic block.
+/// Converts pairs of a warp and a basic block to the profile's form.
 pub(in crate::build) fn warp_blocks(sum: WarpSum) -> WarpBlocks {
     WarpBlocks { count: sum.pairs, divergent: sum.uneven, partial: sum.partial }
 }
 
-/// Cells of a kernel in an order that does not depend on how they were counted.
+/// Returns the cells of a kernel in an order that does not depend on how they were counted.
 pub(in crate::build) fn sorted_cells(kernel: &KernelData) -> Vec<(CellKey, Vec<u32>, &Counters)> {
     let mut cells: Vec<(CellKey, Vec<u32>, &Counters)> =
         kernel.cells.iter().map(|(key, counters)| (*key, kernel.contexts.calls(key.context), counters)).collect();
@@ -109,7 +109,7 @@ pub(in crate::build) fn sorted_cells(kernel: &KernelData) -> Vec<(CellKey, Vec<u
     cells
 }
 
-/// Site rows of a kernel.
+/// Returns the site rows of a kernel.
 pub(in crate::build) fn sites(
     id: u32,
     module: &Module,
@@ -179,12 +179,12 @@ pub(in crate::build) fn sites(
     rows
 }
 
-/// Frames of a call that survived inlining, outermost first.
+/// Returns the frames of a call that was not inlined, outermost first.
 fn call_frames(module: &Module, call: u32) -> Vec<crate::model::Frame> {
     module.table.calls[call as usize].chain.iter().rev().map(|&frame| device_frame(module, frame)).collect()
 }
 
-/// Returns the lines that a block's instructions belong to, and the instructions of each.
+/// Returns the source lines of a block's instructions, each with its instructions.
 pub(in crate::build) fn block_parts(module: &Module, block: u32) -> Vec<(ChainPlace, &InstructionMix)> {
     let parts = module.table.parts_of(block);
     if parts.is_empty() {
@@ -194,7 +194,7 @@ pub(in crate::build) fn block_parts(module: &Module, block: u32) -> Vec<(ChainPl
     parts.iter().map(|part| (chain_place(module, &part.chain), &part.mix)).collect()
 }
 
-/// Returns the profile's form of a block's parts; empty if the whole block belongs to one line.
+/// Returns the parts of a block in the profile's form; empty if the whole block belongs to one line.
 pub(in crate::build) fn parts(module: &Module, block: u32) -> Vec<BlockPart> {
     let mut lines: BTreeMap<(String, u32, u32), u64> = BTreeMap::new();
     for (place, mix) in block_parts(module, block) {
@@ -208,14 +208,14 @@ pub(in crate::build) fn parts(module: &Module, block: u32) -> Vec<BlockPart> {
     lines.into_iter().map(part).collect()
 }
 
-/// Instructions of one execution.
+/// Returns the number of instructions of one execution.
 pub(in crate::build) fn instructions(mix: &InstructionMix) -> u64 {
     let mut once = InstructionSums::default();
     once.add_block(mix, 1, 1);
     once.all_warps()
 }
 
-/// Line rows of a kernel.
+/// Returns the line rows of a kernel.
 pub(in crate::build) fn lines(
     id: u32,
     module: &Module,
@@ -254,8 +254,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Executions of a block one by one: by how many lanes, of how many live. The cost of divergence is known from them;
-        /// the bound uses only their sums.
+        /// Generates single executions of a block: the active and the live lanes of each. The cost of divergence is
+        /// known exactly from them; the bound uses only their sums.
         #[test]
         fn idle_lanes_are_bounded_from_both_sides(
             executions in prop::collection::vec((prop_oneof![Just(1u64), 1u64..=32], 1u64..=32), 0..60),
@@ -278,7 +278,8 @@ mod tests {
             prop_assert_eq!(slots.issued - 5, 32 * block.executions * instructions);
             prop_assert_eq!(slots.active - 3, block.lanes * instructions);
             let (lost, idle) = (slots.lost_partial - 2, (32 * block.executions - block.lanes) * instructions);
-            // At least what diverged, and all idle lanes of these executions; never more than there are in all.
+            // The bound is at least the divergent lanes, at most all idle lanes of these executions, and never more
+            // than the total of idle lanes.
             prop_assert!(lost >= in_part * instructions && in_part >= diverged && lost <= idle);
             prop_assert!(lost <= 31 * block.partial * instructions);
             if block.partial == block.executions {
