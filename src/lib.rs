@@ -1,9 +1,9 @@
-//! Warpline's command line, and the library's parts under one name.
+//! The command line of Warpline, and re-exports of the library's crates.
 //!
-//! Data flows one way: [`trace`] → [`requests`] → [`analysis`] → [`profile`] → [`findings`] → [`report`] → [`explore`].
-//! [`comparison`] and [`merge`] take several profiles, [`prediction`] evaluates launches that were never made, [`dataset`]
-//! writes tables. Each part is a crate of its own in a folder of `src`; [`cli`] puts them together. Nothing here links
-//! LLVM or CUDA.
+//! Data flows in one direction: [`trace`] → [`requests`] → [`analysis`] → [`profile`] → [`findings`] → [`report`] →
+//! [`explore`]. [`comparison`] and [`merge`] process several profiles, [`prediction`] evaluates launches that were not
+//! run, and [`dataset`] writes tables. Each part is a separate crate in a folder of `src`; [`cli`] combines them. None
+//! of them links LLVM or CUDA.
 
 pub mod cli;
 pub mod exit_code;

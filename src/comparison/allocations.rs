@@ -1,4 +1,4 @@
-//! Rows of allocations.
+//! Compares rows of allocations.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::figures::{self, Figures};
 use super::matching::{AllocationGroup, Lines, Pairs};
 use warpline_profile::model::Allocation;
 
-/// Allocations that are one row: groups of either side, by index.
+/// Allocation groups of either side, by index, that form one row.
 #[derive(Default)]
 struct Together {
     befores: Vec<usize>,
@@ -48,7 +48,8 @@ pub(super) fn rows(
     by_weight(rows, |row| figures::weight(&row.metrics))
 }
 
-/// Each pair, and what has none; allocations that change hands, all of them in one.
+/// Groups allocations into rows: each pair, and each group without a pair. Allocations that exchange their roles form a
+/// single row.
 fn together((one, other): (&Side<'_>, &Side<'_>), pairs: &Pairs, lines: &Lines<'_>) -> Vec<Together> {
     let mut alone: Vec<Option<Together>> = sides(pairs, one.groups.len(), other.groups.len())
         .map(|(before, after)| {
@@ -82,8 +83,9 @@ fn together((one, other): (&Side<'_>, &Side<'_>), pairs: &Pairs, lines: &Lines<'
     alone.into_iter().flatten().chain(found).collect()
 }
 
-/// Returns whether one place makes other numbers of allocations for as many requests, which go to others of them: what
-/// a name stands for is then another part of them, as where objects exchange their memory with new ones.
+/// Returns whether one source position makes a different number of allocations, but the total number of requests to
+/// them is unchanged. A name then refers to other parts of the allocations, as when objects exchange their memory with
+/// new objects.
 fn change_hands((one, other): (&Side<'_>, &Side<'_>), rows: &[&Together]) -> bool {
     let of = |side: &Side<'_>, indices: &[usize], name: &str| -> u64 {
         let each = indices.iter().map(|&index| side.allocations[index].get(name));
@@ -108,7 +110,7 @@ fn change_hands((one, other): (&Side<'_>, &Side<'_>), rows: &[&Together]) -> boo
         && (moved(|before, after| before > after) || moved(|before, after| before < after))
 }
 
-/// Figures of all of these groups; `None` of none.
+/// Returns the sum of the figures of these groups; `None` if there are none.
 fn figures_of(side: &Side<'_>, indices: &[usize]) -> Option<Figures> {
     match indices {
         [] => None,
@@ -121,7 +123,7 @@ fn figures_of(side: &Side<'_>, indices: &[usize]) -> Option<Figures> {
     }
 }
 
-/// Their names, each once.
+/// Returns the distinct names of the groups.
 fn names(side: &Side<'_>, indices: &[usize]) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for group in indices.iter().map(|&index| &side.groups[index]) {

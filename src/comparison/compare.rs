@@ -1,4 +1,4 @@
-//! Puts a comparison together.
+//! Computes a comparison of two profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
@@ -18,10 +18,10 @@ use super::{differences, document};
 use warpline_profile::Profile;
 use warpline_profile::model::{Allocation, Branch, Finding, Severity};
 
-/// How profiles are compared.
+/// Options of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Differences of modelled figures below this share of what they are a part of are none.
+    /// Differences of a modelled figure below this share of its reference value are ignored.
     pub tolerance: f64,
 }
 
@@ -31,10 +31,11 @@ impl Default for Options {
     }
 }
 
-/// Compares two profiles, and checks `limits` where there are some. Exchanging the profiles gives the same document
-/// with its sides exchanged, but for the limits.
+/// Compares two profiles, and checks `limits` if given. Exchanging the profiles exchanges the sides of the document,
+/// except for the limits.
 pub fn compare(before: &Profile, after: &Profile, options: &Options, limits: Option<&LimitSet>) -> Diff {
-    // Where several pairs are equally good, which are taken depends on the direction; so there is but one.
+    // If several pairs are equally good, the choice depends on the direction. The comparison is therefore always
+    // computed in the same direction, and mirrored if necessary.
     let (mut diff, rows) = if fingerprint(before) > fingerprint(after) {
         let (diff, mut rows) = directed(after, before, options, limits.is_some());
         for row in &mut rows {
@@ -49,7 +50,7 @@ pub fn compare(before: &Profile, after: &Profile, options: &Options, limits: Opt
     diff
 }
 
-/// Returns a number for all that pairs depend on.
+/// Returns a hash of all data that the pairing depends on.
 fn fingerprint(profile: &Profile) -> u64 {
     let mut hasher = FxHasher::default();
     for kernel in &profile.kernels {
@@ -79,7 +80,7 @@ fn fingerprint(profile: &Profile) -> u64 {
     hasher.finish()
 }
 
-/// Everything of one side.
+/// The data of one side.
 pub(super) struct Side<'a> {
     code: &'a Code<'a>,
     pub(super) groups: Vec<AllocationGroup<'a>>,
@@ -99,7 +100,7 @@ impl<'a> Side<'a> {
             let figures = figures::of_spaces(&row.metrics);
             lines.entry((kernel, (row.file.as_str(), row.line))).or_insert(figures);
         }
-        // Copies of one branch that unrolling made are one.
+        // Copies of one branch that result from unrolling are combined.
         let mut branches: BTreeMap<(usize, SourceLine<'a>), Vec<Branch>> = BTreeMap::new();
         for row in &profile.branches {
             let Some(kernel) = code.kernel(row.kernel) else { continue };
@@ -129,7 +130,7 @@ impl<'a> Side<'a> {
         Side { code, groups, kernels, lines, branches, allocations }
     }
 
-    /// Sums over the whole program.
+    /// Returns sums over the whole program.
     pub(super) fn program(&self) -> Figures {
         let is_other = |row: &&Allocation| row.kind == "named" || row.kind.contains("Host");
         let is_apart = |index: usize| self.groups.get(index).is_some_and(|group| group.rows.iter().all(is_other));
@@ -146,7 +147,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// One of the sides of each pair, and what has no pair.
+/// Returns the two sides of each pair, and the rows without a pair.
 pub(super) fn sides(
     pairs: &Pairs,
     before: usize,
@@ -158,7 +159,7 @@ pub(super) fn sides(
     paired.into_iter().chain(gone).chain(new.into_iter().map(|index| (None, Some(index))))
 }
 
-/// Returns the comparison, and every row with all its figures where limits need them.
+/// Returns the comparison, and every row with all its figures if limits need them.
 fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) -> (Diff, Vec<Row>) {
     let codes = (Code::new(before), Code::new(after));
     let kernels = pair_kernels(&codes.0, &codes.1);
@@ -191,7 +192,7 @@ fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) 
     (diff, rows)
 }
 
-/// Every row of a comparison with all its figures.
+/// Returns every row of a comparison with all its figures.
 fn judged_rows(
     (one, other): (&Side<'_>, &Side<'_>),
     kernels: &Pairs,
@@ -250,7 +251,7 @@ fn judged_rows(
     rows
 }
 
-/// Rows by weight, what matters most first.
+/// Sorts rows by descending weight.
 pub(super) fn by_weight<T>(rows: Vec<T>, weight: impl Fn(&T) -> f64) -> Vec<T> {
     let mut weighed: Vec<(f64, T)> = rows.into_iter().map(|row| (weight(&row), row)).collect();
     weighed.sort_by(|(one, _), (other, _)| other.total_cmp(one));
@@ -290,7 +291,7 @@ fn kernel_rows(
             metrics,
         });
     }
-    // Times of different models are of one order at least, and the traffic stands for those without times.
+    // Times of different models are of similar magnitude. The traffic is used if there are no times.
     let seconds = |changes: &Changes| {
         let sides = changes.get("estimate.seconds").copied().unwrap_or_default();
         let [before, after] = sides.map(|side| side.map_or(0.0, document::Value::number));
@@ -299,7 +300,7 @@ fn kernel_rows(
     by_weight(by_weight(rows, |row| figures::weight(&row.metrics)), |row| seconds(&row.metrics))
 }
 
-/// Numbers of a kernel on both sides, of which one is known by a row's index.
+/// Returns the numbers of a kernel on both sides, given a row's index on one side.
 fn kernel_ids(
     one: &Side<'_>,
     other: &Side<'_>,
@@ -390,7 +391,7 @@ fn branch_rows(
         let there = kernels.after(kernel).zip(lines.after(Some(kernel), place));
         let afters = there.and_then(|key| other.branches.get(&key)).unwrap_or(&none);
         taken.extend(there);
-        // Those of a line that stayed in their column, then the others in order.
+        // Branches of a line that stayed in their column are paired first, then the others in order.
         let mut pairs = Pairs::default();
         let sizes = (befores.len(), afters.len());
         let in_order = |one: &[usize], other: &[usize]| one.iter().copied().zip(other.iter().copied()).collect();
@@ -412,7 +413,7 @@ fn branch_rows(
     by_weight(rows, |row| figures::weight(&row.metrics))
 }
 
-/// Numbers of the kernels in which anything differs.
+/// Returns the numbers of the kernels with any difference.
 fn changed_kernels(diff: &Diff) -> Both<BTreeSet<u32>> {
     let kernels = diff.kernels.iter().map(|row| Both { before: row.before, after: row.after });
     let lines = diff.lines.iter().map(|row| row.kernel.clone());
@@ -424,7 +425,7 @@ fn changed_kernels(diff: &Diff) -> Both<BTreeSet<u32>> {
     }
 }
 
-/// Numbers of the allocations in which anything differs, but for what the caches make of them.
+/// Returns the numbers of the allocations with any difference, except for modelled cache figures.
 fn changed_allocations(diff: &Diff) -> Both<BTreeSet<u64>> {
     let all = |side: fn(&AllocationChange) -> Option<u64>| {
         Some(diff.allocations.iter().filter(|row| !row.modelled).filter_map(side).collect())
@@ -432,11 +433,11 @@ fn changed_allocations(diff: &Diff) -> Both<BTreeSet<u64>> {
     Both { before: all(|row| row.before), after: all(|row| row.after) }
 }
 
-/// Fills in the findings; all other rows are there.
+/// Fills in the findings. All other rows must already be present.
 fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs: &Pairs, options: &Options) {
     let (kernels, allocations) = (changed_kernels(diff), changed_allocations(diff));
-    // A kernel that stayed as it was may have a different share of the whole, and so have a finding more or less; not
-    // so where it reads memory of which something changed, as where it lies.
+    // An unchanged kernel may have another share of the total, and therefore one finding more or less. Such findings
+    // are ignored, unless the kernel accesses memory of which something changed, such as its location.
     let stayed = |finding: &Finding, kernels: &Option<BTreeSet<u32>>, allocations: &Option<BTreeSet<u64>>| {
         let is_in = |allocation| allocations.as_ref().is_some_and(|changed| changed.contains(&allocation));
         finding.severity != Severity::Error
@@ -465,11 +466,11 @@ fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs:
     }
 }
 
-/// Evidence that depends on all that the program does.
+/// Evidence that depends on the whole program.
 pub const BESIDE_OTHERS: [&str; 3] = ["wasted_share", "share_of_time", "share_of_memory"];
 
-/// Returns whether a finding of both sides has different evidence now. Its text names lines and numbers, which are
-/// distinguished.
+/// Returns whether a finding on both sides has different evidence. Its text is not compared, because it contains line
+/// numbers and figures.
 fn differ(before: &Finding, after: &Finding, tolerance: f64) -> bool {
     let own = |finding: &Finding| -> BTreeMap<String, f64> {
         let evidence = finding.evidence.iter().filter(|(name, _)| !BESIDE_OTHERS.contains(&name.as_str()));

@@ -1,4 +1,5 @@
-//! In what two profiles were not made alike, so that their differences need not be the program's.
+//! Finds differences in how two profiles were created. Because of them, differences between figures may not be caused
+//! by the program.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +7,13 @@ use super::document::Difference;
 use warpline_profile::Profile;
 use warpline_profile::model::Run;
 
-/// Assumptions that are the reason of another one.
+/// Assumptions that explain another assumption.
 const REASONS: [&str; 2] = ["model_chosen", "model_figures_assumed"];
 
-/// Facts that the first versions of profiles do not contain.
+/// Facts that early versions of profiles do not contain.
 const KEPT_LATER: [&str; 2] = ["compiler", "compiler_options"];
 
-/// All of them, what matters most first.
+/// Returns all differences, the most important first.
 pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     let (one, other) = (&before.run, &after.run);
     let mut found = Vec::new();
@@ -28,7 +29,7 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
         let names: Vec<String> = run.architectures.iter().map(|number| format!("sm_{number}")).collect();
         names.join(",")
     };
-    // Old profiles do not contain them.
+    // Old profiles do not contain architectures.
     if !one.architectures.is_empty() && !other.architectures.is_empty() {
         tell("architecture", architectures(one), architectures(other), false);
     }
@@ -57,11 +58,11 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     tell("memory_values", values(one), values(other), false);
     let keys: BTreeSet<&String> = one.assumptions.keys().chain(other.assumptions.keys()).collect();
     for key in keys.into_iter().filter(|key| !REASONS.contains(&key.as_str())) {
-        // What follows from another model is not a difference of its own.
+        // Consequences of a different model are not separate differences.
         if key == "model" && one.models != other.models {
             continue;
         }
-        // Profiles from before they were kept have none.
+        // Profiles from before these facts were recorded do not contain them.
         let both = one.assumptions.contains_key(key) && other.assumptions.contains_key(key);
         if KEPT_LATER.contains(&key.as_str()) && !both {
             continue;
@@ -72,7 +73,7 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     found
 }
 
-/// Which launches, or which share of their blocks, were recorded.
+/// Returns the recorded part of the launches or of their blocks.
 fn sampling(profile: &Profile) -> String {
     if !profile.run.sampled {
         return "no".to_owned();

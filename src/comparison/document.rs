@@ -13,39 +13,39 @@ pub const SCHEMA: &str = "warpline.diff";
 /// Value of [`Diff::version`] that this release writes.
 pub const VERSION: u32 = 1;
 
-/// Something on both sides; `None` where a side has nothing like it.
+/// A value on both sides; `None` if a side has no counterpart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Both<T> {
-    /// In the profile before.
+    /// Value in the profile before.
     pub before: Option<T>,
-    /// In the profile after.
+    /// Value in the profile after.
     pub after: Option<T>,
 }
 
 impl<T> Both<T> {
-    /// Returns the other way round.
+    /// Exchanges the sides.
     pub(super) fn mirrored(self) -> Both<T> {
         Both { before: self.after, after: self.before }
     }
 
-    /// What there is, after first.
+    /// Returns the value of any side, preferably `after`.
     pub fn any(&self) -> Option<&T> {
         self.after.as_ref().or(self.before.as_ref())
     }
 }
 
-/// A figure's value.
+/// The value of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Something that is counted.
+    /// A count.
     Count(u64),
-    /// A share, a mean or a time.
+    /// A ratio, a mean or a time.
     Ratio(f64),
 }
 
 impl Value {
-    /// As a number for arithmetic.
+    /// Returns the value as a floating-point number.
     pub fn number(self) -> f64 {
         match self {
             Value::Count(count) => count as f64,
@@ -54,53 +54,54 @@ impl Value {
     }
 }
 
-/// Figures that differ, by name: before and after; `None` where a side has none.
+/// Figures that differ, by name: the values before and after; `None` if a side has none.
 pub type Changes = BTreeMap<String, [Option<Value>; 2]>;
 
-/// Two profiles next to each other.
+/// The comparison of two profiles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
     /// [`SCHEMA`].
     pub schema: String,
     /// [`VERSION`].
     pub version: u32,
-    /// Both were made alike and are whole, so that differences are the program's.
+    /// Whether both profiles are complete and were created in the same way, so that differences are caused by the
+    /// program.
     pub comparable: bool,
-    /// Why they are not.
+    /// Differences in how the profiles were created.
     pub differences: Vec<Difference>,
     /// Executable and arguments of each.
     pub programs: Both<Vec<String>>,
-    /// Figures of the whole program.
+    /// Differing figures of the whole program.
     pub program: Changes,
-    /// What matters most first.
+    /// Kernels, the most important first.
     pub kernels: Vec<KernelChange>,
-    /// What matters most first.
+    /// Lines, the most important first.
     pub lines: Vec<LineChange>,
-    /// What matters most first.
+    /// Branches, the most important first.
     pub branches: Vec<BranchChange>,
-    /// What matters most first. Allocations of one name, kind and call path are one row.
+    /// Allocations, the most important first. Allocations with the same name, kind and call path form one row.
     pub allocations: Vec<AllocationChange>,
-    /// Findings that came, went or changed.
+    /// Findings that are new, gone or changed.
     pub findings: FindingChanges,
-    /// How much is the same on both sides.
+    /// Number of rows that are equal on both sides.
     pub unchanged: Unchanged,
-    /// Where a budget recorded some of the launches of a side: what whole runs did. All other figures are of what was
-    /// recorded.
+    /// Estimates of the whole runs, if a budget recorded only some launches of a side. All other figures include only
+    /// recorded launches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_run: Option<Estimates>,
-    /// What limits were checked and which are broken; absent where none were given.
+    /// Results of the limits; absent if none were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }
 
-/// Something in which the two profiles were not made alike.
+/// A difference in how the two profiles were created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// `model`, `architecture`, `incomplete`, …, or the name of an assumption.
+    /// `model`, `architecture`, `incomplete` or similar, or the name of an assumption.
     pub what: String,
-    /// In the profile before; empty where it has nothing of the kind.
+    /// Value in the profile before; empty if absent.
     pub before: String,
-    /// In the profile after.
+    /// Value in the profile after; empty if absent.
     pub after: String,
 }
 
@@ -109,100 +110,101 @@ pub struct Difference {
 pub struct Position {
     /// File.
     pub file: String,
-    /// Line, from 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// Text of the line; empty where it is not known.
+    /// Text of the line; empty if unknown.
     pub text: String,
 }
 
-/// A kernel with other figures, a new one, or one that is gone.
+/// A kernel that changed, is new or is gone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelChange {
-    /// Its number; `None`: it is new.
+    /// Number of the kernel before; `None` if it is new.
     pub before: Option<u32>,
-    /// Its number; `None`: it is gone.
+    /// Number of the kernel after; `None` if it is gone.
     pub after: Option<u32>,
     /// Demangled names.
     pub name: Both<String>,
-    /// Definitions.
+    /// Source positions of the definitions.
     pub position: Both<Position>,
-    /// Only modelled figures differ: caches and DRAM behave otherwise because of what runs before or at the same time.
+    /// Whether only modelled figures differ. Caches and DRAM depend on work that runs before or at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub modelled: bool,
-    /// What differs.
+    /// Differing figures.
     pub metrics: Changes,
 }
 
-/// A line of a kernel with other figures, a new one, or one that is gone.
+/// A line of a kernel that changed, is new or is gone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LineChange {
-    /// Where it is; `None`: it is new.
+    /// Position before; `None` if it is new.
     pub before: Option<Position>,
-    /// Where it is; `None`: it is gone.
+    /// Position after; `None` if it is gone.
     pub after: Option<Position>,
     /// Numbers of its kernel.
     pub kernel: Both<u32>,
-    /// Only modelled figures differ: caches and DRAM behave otherwise because of what runs before or at the same time.
+    /// Whether only modelled figures differ. Caches and DRAM depend on work that runs before or at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub modelled: bool,
-    /// What differs.
+    /// Differing figures.
     pub metrics: Changes,
 }
 
-/// A branch with other figures, a new one, or one that is gone.
+/// A branch that changed, is new or is gone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BranchChange {
-    /// Where it is; `None`: it is new.
+    /// Position before; `None` if it is new.
     pub before: Option<Position>,
-    /// Where it is; `None`: it is gone.
+    /// Position after; `None` if it is gone.
     pub after: Option<Position>,
-    /// Columns.
+    /// Columns of the branch.
     pub column: Both<u32>,
     /// Numbers of its kernel.
     pub kernel: Both<u32>,
-    /// What differs.
+    /// Differing figures.
     pub metrics: Changes,
 }
 
 impl BranchChange {
-    /// It belongs to a kernel of both sides and diverges more or less. How often it is reached follows from the code.
+    /// Returns whether the branch belongs to a kernel of both sides and its divergence changed. The number of its
+    /// executions follows from the code.
     pub fn is_significant(&self) -> bool {
         self.kernel.before.is_some() && self.kernel.after.is_some() && self.metrics.contains_key("divergent")
     }
 }
 
-/// Allocations of one name, kind and call path with other figures, new ones, or ones that are gone.
+/// Allocations with the same name, kind and call path that changed, are new or are gone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AllocationChange {
-    /// Number of the first one; `None`: they are new.
+    /// Number of the first allocation before; `None` if they are new.
     pub before: Option<u64>,
-    /// Number of the first one; `None`: they are gone.
+    /// Number of the first allocation after; `None` if they are gone.
     pub after: Option<u64>,
     /// Names of the variables.
     pub name: Both<String>,
-    /// `cudaMalloc` and the like.
+    /// Kinds, such as `cudaMalloc`.
     pub kind: Both<String>,
-    /// The user's lines that make them.
+    /// The user's lines that allocate.
     pub position: Both<Position>,
-    /// Only modelled figures differ: caches and DRAM behave otherwise because of what runs before or at the same time.
+    /// Whether only modelled figures differ. Caches and DRAM depend on work that runs before or at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub modelled: bool,
-    /// What differs.
+    /// Differing figures.
     pub metrics: Changes,
 }
 
-/// Findings that came, went or changed.
+/// Findings that are new, gone or changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FindingChanges {
-    /// Only after.
+    /// Findings only in the profile after.
     pub new: Vec<Finding>,
-    /// Only before.
+    /// Findings only in the profile before.
     pub gone: Vec<Finding>,
-    /// In both, with another severity or other evidence.
+    /// Findings in both profiles with different severity or evidence.
     pub changed: Vec<FindingChange>,
 }
 
-/// A finding of both sides.
+/// A finding in both profiles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FindingChange {
     /// The finding in the profile before.
@@ -211,7 +213,7 @@ pub struct FindingChange {
     pub after: Finding,
 }
 
-/// How many rows are the same on both sides, and are left out for that.
+/// Number of rows that are equal on both sides and are therefore omitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unchanged {
     /// Kernels.
@@ -220,44 +222,44 @@ pub struct Unchanged {
     pub lines: u64,
     /// Branches.
     pub branches: u64,
-    /// Allocations of different name, kind or call path.
+    /// Allocations with distinct name, kind or call path.
     pub allocations: u64,
     /// Findings.
     pub findings: u64,
 }
 
-/// What came of a file of limits.
+/// Results of checking a file of limits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Comparisons of a figure with a limit.
+    /// Number of comparisons of a figure with a limit.
     pub checked: u64,
-    /// Those that do not hold.
+    /// Limits that are broken.
     pub broken: Vec<BrokenLimit>,
-    /// Limits that nothing in either profile is meant by.
+    /// Limits that match nothing in either profile.
     pub unmatched: Vec<String>,
 }
 
-/// A limit that does not hold.
+/// A broken limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BrokenLimit {
     /// The limit as its file names it: `kernels."transpose".global.sectors`.
     pub limit: String,
     /// `soft` (percent worse than before) or `hard` (absolute).
     pub kind: String,
-    /// Kernel, line, allocation or finding that breaks it.
+    /// Kernel, line, allocation or finding that breaks the limit.
     pub subject: String,
     /// Name of the figure.
     pub metric: String,
-    /// Value before.
+    /// Value in the profile before.
     pub before: Option<Value>,
-    /// Value after.
+    /// Value in the profile after.
     pub after: Option<Value>,
-    /// What was allowed: the value after that would just do.
+    /// The worst allowed value after.
     pub allowed: Option<f64>,
 }
 
 impl Diff {
-    /// Nothing differs between the programs' profiles.
+    /// Returns whether the profiles do not differ.
     pub fn is_empty(&self) -> bool {
         let findings = &self.findings;
         self.program.is_empty()
@@ -270,7 +272,7 @@ impl Diff {
             && findings.changed.is_empty()
     }
 
-    /// With the sides exchanged; without limits, which have a direction.
+    /// Exchanges the sides. Limits are removed, because they have a direction.
     pub(super) fn mirrored(mut self) -> Diff {
         fn metrics(changes: &mut Changes) {
             changes.values_mut().for_each(|sides| sides.reverse());

@@ -1,4 +1,4 @@
-//! What whole runs did, where a budget recorded some launches of one of them.
+//! Compares estimates of whole runs, if a budget recorded only some launches of a run.
 
 use std::collections::BTreeMap;
 
@@ -9,41 +9,41 @@ use super::figures::Figures;
 use warpline_profile::Profile;
 use warpline_profile::model::{Estimated, WholeRun};
 
-/// How many launches of a run were recorded.
+/// The recorded part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// Launches.
+    /// Number of launches.
     pub launches: u64,
-    /// Those of them that were recorded.
+    /// Number of recorded launches.
     pub recorded_launches: u64,
-    /// Share of the bounds that hold.
+    /// Probability that a bound is correct.
     pub confidence: f64,
 }
 
 /// A figure of the whole program on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EstimatedChange {
-    /// In the profile before; a side without a budget has a bound of 0.
+    /// Estimate for the profile before. A side without a budget has a bound of 0.
     pub before: Estimated,
-    /// In the profile after.
+    /// Estimate for the profile after.
     pub after: Estimated,
-    /// Whether they differ by more than both bounds together; `None` where a bound is not known.
+    /// Whether they differ by more than both bounds together; `None` if a bound is unknown.
     pub apart: Option<bool>,
 }
 
 /// Estimates of whole runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimates {
-    /// Of the profile before; `None` where all of its launches were recorded.
+    /// Recorded part before; `None` if all launches were recorded.
     pub before: Option<Recorded>,
-    /// Of the profile after.
+    /// Recorded part after; `None` if all launches were recorded.
     pub after: Option<Recorded>,
     /// Sums over all launches, by name.
     pub figures: BTreeMap<String, EstimatedChange>,
 }
 
 impl Estimates {
-    /// Returns the other way round.
+    /// Exchanges the sides.
     pub(super) fn mirrored(self) -> Estimates {
         let change = |one: EstimatedChange| EstimatedChange { before: one.after, after: one.before, apart: one.apart };
         let figures = self.figures.into_iter().map(|(name, figure)| (name, change(figure))).collect();
@@ -51,7 +51,7 @@ impl Estimates {
     }
 }
 
-/// Estimates of two profiles, whose kernels count so much; nothing where neither had a budget.
+/// Returns the estimates of two profiles, given the figures of their kernels; empty if neither had a budget.
 pub(super) fn find([before, after]: [&Profile; 2], kernels: [&[Figures]; 2]) -> Option<Estimates> {
     let wholes = Both { before: before.run.whole_run.as_ref(), after: after.run.whole_run.as_ref() };
     wholes.any()?;
@@ -74,7 +74,8 @@ pub(super) fn find([before, after]: [&Profile; 2], kernels: [&[Figures]; 2]) -> 
     Some(Estimates { before: recorded(wholes.before), after: recorded(wholes.after), figures })
 }
 
-/// Returns a figure of a side: an estimate, 0 where a run that was estimated has none of it, or what was counted of all launches.
+/// Returns a figure of a side: the estimate (0 if an estimated run does not have it), or the exact count over all
+/// launches.
 fn side<'a>(whole: Option<&'a WholeRun>, kernels: &'a [Figures]) -> impl Fn(&str) -> Option<Estimated> + 'a {
     let exact = |count: u64| Estimated { estimate: count as f64, bound: Some(0.0) };
     move |name| match whole {

@@ -1,8 +1,8 @@
-//! Which figures are compared, and in which direction each is better.
+//! Defines the compared figures, and the better direction of each.
 //!
 //! Names are those of `over_launches` in profiles: `global.sectors`, `global.l1.load_hit_rate`, `estimate.seconds`.
-//! Counted figures are exact, so any difference is a change. Modelled ones (caches, DRAM, times) depend on everything
-//! that ran before, and only differences of some size are one: each is measured against what it is a part of.
+//! Counted figures are exact, so any difference is a change. Modelled figures (caches, DRAM, times) depend on
+//! everything that ran before. They are treated as changed only if the difference exceeds a share of a reference value.
 
 use std::collections::BTreeMap;
 
@@ -10,39 +10,39 @@ use super::document::{Changes, Value};
 use warpline_profile::Profile;
 use warpline_profile::model::{Branch, HitRate, Kernel, Metrics, Spaces};
 
-/// In which direction a figure is better.
+/// The better direction of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// Less of it.
+    /// A lower value is better.
     Less,
-    /// More of it.
+    /// A higher value is better.
     More,
-    /// Neither is better.
+    /// Neither direction is better.
     Neither,
 }
 
-/// How a figure is shown.
+/// The unit in which a figure is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A number of things.
+    /// A count.
     Count,
     /// Bytes.
     Bytes,
     /// Seconds.
     Seconds,
-    /// A share of 1.
+    /// A ratio of at most 1.
     Share,
     /// A mean.
     Mean,
 }
 
-/// A kind of figure.
+/// Definition of a figure.
 struct Kind {
-    /// Its name; within a space, without it.
+    /// Name, without the memory space.
     name: &'static str,
     better: Better,
     unit: Unit,
-    /// Not a part or a consequence of other figures that are shown.
+    /// Whether the figure is independent of other figures that are shown.
     significant: bool,
 }
 
@@ -50,8 +50,8 @@ const fn kind(name: &'static str, better: Better, unit: Unit, significant: bool)
     Kind { name, better, unit, significant }
 }
 
-/// Figures of requests, within a memory space (or of an allocation, if spaces are not distinguished); the most
-/// significant first.
+/// Figures of requests within a memory space (or of an allocation, without distinction of spaces); the most significant
+/// first.
 const OF_REQUESTS: [Kind; 22] = [
     kind("sectors", Better::Less, Unit::Count, true),
     kind("wavefronts", Better::Less, Unit::Count, true),
@@ -101,7 +101,7 @@ const OF_KERNELS: [Kind; 16] = [
     kind("races", Better::Less, Unit::Count, true),
 ];
 
-/// Seconds of the program's copies, as assumed.
+/// Estimated seconds of the program's copies.
 const OF_COPYING: Kind = kind("copies.seconds", Better::Less, Unit::Seconds, true);
 
 /// Figures of branches.
@@ -111,7 +111,7 @@ const OF_BRANCHES: [Kind; 3] = [
     kind("executions", Better::Neither, Unit::Count, true),
 ];
 
-/// Figures of allocations and of the program in addition to those of requests.
+/// Additional figures of allocations and of the program.
 const OF_ALLOCATIONS: [Kind; 3] = [
     kind("size", Better::Neither, Unit::Bytes, true),
     kind("allocations", Better::Less, Unit::Count, true),
@@ -128,7 +128,7 @@ const CLASSES: [&str; 10] =
 const OF_INSTRUCTIONS: [Kind; 2] =
     [kind("warps", Better::Neither, Unit::Count, false), kind("lanes", Better::Neither, Unit::Count, false)];
 
-/// What figures are of.
+/// The subject of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The whole program.
@@ -141,7 +141,7 @@ pub enum Subject {
     Allocation,
 }
 
-/// Names of all figures that something may have; the most significant first.
+/// Returns the names of all figures that a subject may have; the most significant first.
 pub fn names(subject: Subject) -> Vec<String> {
     let spaces = SPACES.iter().flat_map(|space| OF_REQUESTS.iter().map(move |kind| format!("{space}.{}", kind.name)));
     let plain = |kinds: &'static [Kind]| kinds.iter().map(|kind| kind.name.to_owned());
@@ -161,7 +161,7 @@ pub fn names(subject: Subject) -> Vec<String> {
     }
 }
 
-/// Of the figures of kernels, those that the program has sums of.
+/// Figures of kernels that are summed over the program.
 const OF_PROGRAM: [&str; 6] = [
     "estimate.seconds",
     "launches",
@@ -171,14 +171,14 @@ const OF_PROGRAM: [&str; 6] = [
     "faults",
 ];
 
-/// Returns the kind of a name, and its position in the order of significance.
+/// Returns the definition of a figure by name, and its position in the order of significance.
 fn find(name: &str) -> Option<(usize, &'static Kind)> {
     let among = |kinds: &'static [Kind], name: &str, first: usize| {
         let index = kinds.iter().position(|kind| kind.name == name)?;
         Some((first + index, &kinds[index]))
     };
     if let Some(found) = among(&OF_KERNELS, name, 0).or_else(|| among(&OF_BRANCHES, name, 0)) {
-        // Times come first, and what they do not know; whatever a launch looks like after what it does.
+        // Times and the launches without times come first. The shape of launches comes after their work.
         return Some((if found.0 <= 1 { 2 * found.0 } else { 300 + found.0 }, found.1));
     }
     if name == OF_COPYING.name {
@@ -189,7 +189,7 @@ fn find(name: &str) -> Option<(usize, &'static Kind)> {
     }
     let (group, rest) = name.split_once('.').unwrap_or(("", name));
     if let Some(space) = SPACES.iter().position(|space| *space == group) {
-        // What is moved in each of the spaces comes before what explains it in one.
+        // Amounts of all spaces come before the figures that explain the amounts of one space.
         return among(&OF_REQUESTS, rest, 0).map(|(place, kind)| (100 + 4 * place + space, kind));
     }
     match (group, rest.rsplit_once('.')) {
@@ -199,17 +199,18 @@ fn find(name: &str) -> Option<(usize, &'static Kind)> {
     }
 }
 
-/// In which direction a figure is better.
+/// Returns the better direction of a figure.
 pub fn better(name: &str) -> Better {
     find(name).map_or(Better::Neither, |(_, kind)| kind.better)
 }
 
-/// How a figure is shown.
+/// Returns the unit of a figure.
 pub fn unit(name: &str) -> Unit {
     find(name).map_or(Unit::Count, |(_, kind)| kind.unit)
 }
 
-/// Returns the position of a figure in the order of significance; `None` for those that only complete the document.
+/// Returns the position of a figure in the order of significance; `None` for figures that are only part of the
+/// document.
 pub fn rank(name: &str) -> Option<usize> {
     find(name).filter(|(_, kind)| kind.significant).map(|(rank, _)| rank)
 }
@@ -219,7 +220,7 @@ pub fn rank(name: &str) -> Option<usize> {
 pub struct Figure {
     /// Value.
     pub value: Value,
-    /// For modelled figures: what a difference is measured against.
+    /// For modelled figures: the reference value for differences.
     pub out_of: Option<f64>,
 }
 
@@ -233,7 +234,8 @@ impl Figures {
         self.0.get(name).map(|figure| figure.value)
     }
 
-    /// Returns whether a figure of caches or reuse distances was not computed: its requests were counted without it.
+    /// Returns whether the analysis for a figure of caches or reuse distances did not run, although there were
+    /// requests.
     fn lacks(&self, name: &str) -> bool {
         let prefix = SPACES.iter().find(|space| name.strip_prefix(**space).is_some_and(|rest| rest.starts_with('.')));
         let (prefix, rest) = prefix.map_or(("", name), |space| name.split_at(space.len() + 1));
@@ -245,7 +247,7 @@ impl Figures {
         })
     }
 
-    /// All of them.
+    /// Returns all figures.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
         self.0.iter().map(|(name, figure)| (name.as_str(), figure.value))
     }
@@ -258,7 +260,7 @@ impl Figures {
         self.0.insert(name.into(), Figure { value: Value::Count(count), out_of: Some(out_of as f64) });
     }
 
-    /// A mean or a share of counted figures, where there is one.
+    /// Adds a mean or a ratio of counted figures, if the denominator is not 0.
     fn ratio(&mut self, name: impl Into<String>, part: u64, whole: u64) {
         if whole != 0 {
             self.0.insert(
@@ -289,7 +291,7 @@ impl Figures {
         }
     }
 
-    /// Adds another's, name by name. Shares do not add up, and are left out.
+    /// Adds other figures by name. Ratios cannot be added and are removed.
     pub(super) fn add_all(&mut self, other: &Figures) {
         for (name, figure) in &other.0 {
             match (self.0.get_mut(name), figure.value) {
@@ -306,7 +308,7 @@ impl Figures {
     }
 }
 
-/// Figures of requests; `prefix` is empty or a space and a dot.
+/// Adds figures of requests; `prefix` is empty, or a space and a dot.
 fn of_requests(figures: &mut Figures, prefix: &str, metrics: &Metrics) {
     let name = |name: &str| format!("{prefix}{name}");
     let banks = metrics.shared.as_ref().or(metrics.constant.as_ref());
@@ -314,7 +316,7 @@ fn of_requests(figures: &mut Figures, prefix: &str, metrics: &Metrics) {
     figures.count(name("lanes"), metrics.lanes);
     figures.count(name("bytes"), metrics.bytes);
     figures.ratio(name("lanes_per_request"), metrics.lanes, metrics.requests);
-    // Shared memory has no sectors; where a profile has counts of them they cost nothing.
+    // Shared memory has no sectors. Counts of sectors in a profile have no cost there.
     if metrics.shared.is_none() {
         figures.count(name("sectors"), metrics.sectors);
         figures.count(name("ideal_sectors"), metrics.ideal_sectors);
@@ -347,7 +349,7 @@ fn of_requests(figures: &mut Figures, prefix: &str, metrics: &Metrics) {
     }
 }
 
-/// Figures of a line, or of a kernel's requests.
+/// Returns the figures of a line, or of a kernel's requests.
 pub(super) fn of_spaces(spaces: &Spaces) -> Figures {
     let mut figures = Figures::default();
     for (space, metrics) in spaces {
@@ -356,7 +358,7 @@ pub(super) fn of_spaces(spaces: &Spaces) -> Figures {
     figures
 }
 
-/// Figures of a branch.
+/// Returns the figures of a branch.
 pub(super) fn of_branch(branch: &Branch) -> Figures {
     let mut figures = Figures::default();
     figures.count("executions", branch.executions);
@@ -365,7 +367,7 @@ pub(super) fn of_branch(branch: &Branch) -> Figures {
     figures
 }
 
-/// Figures of a kernel. `branches` are its own.
+/// Returns the figures of a kernel. `branches` are the kernel's branches.
 pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl Iterator<Item = &'a Branch>) -> Figures {
     let mut figures = of_spaces(&kernel.metrics);
     let blocks = |grid: &[u32; 3]| grid.iter().fold(1u64, |all, &size| all.saturating_mul(size.into()));
@@ -421,8 +423,8 @@ pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl I
     figures
 }
 
-/// Lanes of atomic operations that meet on the address where most do, which is what is done one after the other, and
-/// the lanes of all of them.
+/// Returns the lanes of atomic operations on the most frequent address, which run one after the other, and the lanes of
+/// all atomic operations.
 fn hottest_lanes(profile: &Profile, kernel: &Kernel) -> (u64, u64) {
     let sites = profile.sites.iter().filter(|site| site.kernel == kernel.id);
     let (mut all, mut places) = (0u64, BTreeMap::<(u64, u64), u64>::new());
@@ -436,13 +438,13 @@ fn hottest_lanes(profile: &Profile, kernel: &Kernel) -> (u64, u64) {
     (places.into_values().max().unwrap_or(0), all)
 }
 
-/// What all of them are, if they are one.
+/// Returns the common value, if all values are equal.
 fn only(mut values: impl Iterator<Item = u64>) -> Option<u64> {
     let first = values.next()?;
     values.all(|value| value == first).then_some(first)
 }
 
-/// Figures of allocations that are reported together.
+/// Returns the figures of allocations that form one row.
 pub(super) fn of_allocations(rows: &[&warpline_profile::model::Allocation]) -> Figures {
     let mut figures = Figures::default();
     let mut sum = Metrics::default();
@@ -456,14 +458,14 @@ pub(super) fn of_allocations(rows: &[&warpline_profile::model::Allocation]) -> F
         }
         crate::merge::add_with_means(&mut sum, &row.metrics);
     }
-    // Of all spaces; what is of one space alone stands with the lines.
+    // Only sums over all spaces are included. The figures of single spaces are reported for lines.
     (sum.shared, sum.constant) = (None, None);
     of_requests(&mut figures, "", &sum);
     figures
 }
 
-/// Figures of the program: sums over its kernels and allocations. `is_apart` selects those that do not count as
-/// device memory of their own: parts of others, and host memory.
+/// Returns the figures of the program: sums over its kernels and allocations. `is_apart` selects allocations that do
+/// not count as separate device memory: parts of other allocations, and host memory.
 pub(super) fn of_program(
     profile: &Profile,
     kernels: &[Figures],
@@ -493,7 +495,7 @@ pub(super) fn of_program(
         let kept = figures.0.iter().filter(|(name, _)| wanted(name)).map(|(name, figure)| (name.clone(), *figure));
         sum.add_all(&Figures(kept.collect()));
     }
-    // A copy between two allocations has a row in each of them, and counts once.
+    // A copy between two allocations has a row in each of them, but is counted once.
     for copy in profile.allocations.iter().flat_map(|row| &row.copies).filter(|copy| copy.source_count > 0) {
         sum.subtract(&format!("copies.{}.bytes", copy.direction), copy.source_bytes);
         sum.subtract(&format!("copies.{}.count", copy.direction), copy.source_count);
@@ -503,8 +505,8 @@ pub(super) fn of_program(
     sum
 }
 
-/// What differs between two rows that are one, or all that a new or gone one has. `tolerance`: the share of what a
-/// modelled figure is a part of that is not a change yet.
+/// Returns the differences between two paired rows, or all figures of a new or removed row. `tolerance` is the share of
+/// the reference value up to which modelled figures are treated as equal.
 pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, tolerance: f64) -> Changes {
     let none = Figures::default();
     let both = before.is_some() && after.is_some();
@@ -512,12 +514,11 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
     let names = one.0.keys().chain(other.0.keys().filter(|name| !one.0.contains_key(*name)));
     let changed = |name: &String| {
         let (before, after) = (one.0.get(name), other.0.get(name));
-        // Figures of caches or reuse distances that one side was made without are not a change: `differences` names the
-        // setting.
+        // Figures of an analysis that did not run on one side are not changes; `differences` contains the setting.
         if both && (one.lacks(name) || other.lacks(name)) {
             return None;
         }
-        // What was not counted on one side of a pair did not happen there.
+        // If one side of a pair has no count, it did not happen there and is 0.
         let side = |figure: Option<&Figure>, there: Option<&Figure>| match (figure, there) {
             (Some(figure), _) => Some(figure.value),
             (None, Some(Figure { value: Value::Count(_), .. })) if both => Some(Value::Count(0)),
@@ -531,7 +532,7 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
                 apart > 0.0 && apart >= tolerance * out_of
             }
             ([Some(one), Some(other)], None) => one != other,
-            // A share that came or went comes with what it is a share of.
+            // A ratio that appears or disappears is reported together with its components.
             ([None, Some(value)] | [Some(value), None], _) => both || value.number() != 0.0,
             ([None, None], _) => false,
         };
@@ -540,7 +541,7 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
     names.filter_map(changed).collect()
 }
 
-/// Returns whether all that differs is modelled. Both rows are there.
+/// Returns whether all differences are modelled. Both rows must exist.
 pub(super) fn only_modelled(changes: &Changes) -> bool {
     let modelled = |name: &String| {
         name == "estimate.seconds"
@@ -600,7 +601,7 @@ mod tests {
         assert_eq!(new["global.sectors"], [None, Some(Value::Count(4))]);
     }
 
-    /// A profile of `--reuse off` has no reuse distances, which is not the same as none of them.
+    /// A profile created with `--reuse off` has unknown reuse distances, which differs from having none.
     #[test]
     fn what_was_not_computed_is_unknown() {
         let mut one = Figures::default();
@@ -610,7 +611,7 @@ mod tests {
         other.count("global.requests", 4);
         assert!(changes(Some(&one), Some(&other), 0.01).is_empty());
         assert!(changes(Some(&other), Some(&one), 0.01).is_empty());
-        // Without requests there is nothing to compute.
+        // Without requests, there are no reuse distances.
         let none = Figures::default();
         assert_eq!(changes(Some(&one), Some(&none), 0.01)["global.reuse.streaming"][1], Some(Value::Count(0)));
     }

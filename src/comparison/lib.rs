@@ -1,9 +1,10 @@
-//! Several profiles: compared, merged, gated, and followed over commits.
+//! Operations on several profiles: comparison, merging, gates, and history over commits.
 //!
-//! [`compare`] pairs kernels, lines, allocations and findings (`matching/`), computes the figures of each pair (`figures`) and
-//! keeps those that differ ([`document`]). [`limits`] decides whether the result is acceptable. [`gate`] compares a profile
-//! with the latest recording of a branch, [`history`] follows a figure over recordings, [`merge`] adds profiles of processes,
-//! ranks and runs. Nothing here depends on command lines or report formats.
+//! [`compare`] pairs kernels, lines, allocations and findings (`matching/`), computes the figures of each pair
+//! (`figures`) and keeps those that differ ([`document`]). [`limits`] decides whether the result is acceptable.
+//! [`gate`] compares a profile with the latest recording of a branch, [`history`] collects a figure over recordings,
+//! and [`merge`] adds profiles of processes, ranks and runs. This crate does not depend on the command line or on
+//! report formats.
 
 mod allocations;
 mod compare;

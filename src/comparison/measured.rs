@@ -1,4 +1,4 @@
-//! The figures of one profile, by the names that comparisons and limits use.
+//! Returns the figures of one profile under the names that comparisons and limits use.
 
 use super::compare::Side;
 use super::figures::Figures;
@@ -8,13 +8,14 @@ use warpline_profile::Profile;
 /// The figures of one profile.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// Of the whole program.
+    /// Figures of the whole program.
     pub program: Figures,
-    /// Of its kernels, by demangled name, in the profile's order. Where several have one name, their source file is part of it.
+    /// Figures of its kernels by demangled name, in the profile's order. If several kernels share a name, it includes
+    /// their source file.
     pub kernels: Vec<(String, Figures)>,
 }
 
-/// Takes the figures of a profile.
+/// Computes the figures of a profile.
 pub fn measure(profile: &Profile) -> Measured {
     let code = Code::new(profile);
     let side = Side::new(&code);

@@ -6,17 +6,18 @@ use super::row::Rows;
 use super::tables::PathRow;
 use warpline_profile::model::Frame;
 
-/// Frames of a path that are kept; deeper ones are left out at the inner end.
+/// Maximum number of frames of a path that are kept; further inner frames are omitted.
 const MOST_FRAMES: usize = 1024;
 
-/// Bytes of a path's text to which no further frame is added: those of deep paths would take the square of their depth.
+/// Length of a path's text in bytes from which no further frame is appended. Without the limit, the total size would
+/// grow with the square of the depth.
 const MOST_TEXT: usize = 4096;
 
-/// Numbers the nodes, from 0 in order of first use.
+/// Numbers the nodes, counted from 0 in the order of first uses.
 pub(super) struct CallPaths<'a> {
     run: &'a str,
     nodes: BTreeMap<(Option<u64>, Frame), u64>,
-    /// Indexed by node: the text of its path.
+    /// Text of each node's path.
     texts: Vec<String>,
     rows: Rows,
 }
@@ -26,7 +27,7 @@ impl<'a> CallPaths<'a> {
         CallPaths { run, nodes: BTreeMap::new(), texts: Vec::new(), rows: Rows::new::<PathRow<'_>>() }
     }
 
-    /// Returns the node of a path, outermost frame first; `None` for an empty one.
+    /// Returns the node of a path, given with the outermost frame first; `None` for an empty path.
     pub(super) fn node<'f>(&mut self, frames: impl IntoIterator<Item = &'f Frame>) -> Option<u64> {
         let mut parent = None;
         for (depth, frame) in frames.into_iter().take(MOST_FRAMES).enumerate() {

@@ -1,22 +1,22 @@
-//! Columns: how they are declared, and the values of one.
+//! Declarations of columns, and the values of a column.
 
 use rustc_hash::FxHashMap;
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Signed 64-bit integers, which every reader supports; larger counts are clamped.
     Integer,
-    /// 64 bits.
+    /// 64-bit floating-point numbers.
     Float,
     /// True or false.
     Flag,
-    /// Text, each once and by number.
+    /// Texts; each distinct text is stored once and referred to by number.
     Text,
 }
 
 impl Kind {
-    /// Its name in documentation and in `dataset.json`.
+    /// Returns the name in documentation and in `dataset.json`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Integer => "integer",
@@ -27,41 +27,41 @@ impl Kind {
     }
 }
 
-/// A column as it is declared.
+/// The declaration of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Name.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of the values.
     pub kind: Kind,
-    /// May be missing.
+    /// Whether values may be missing.
     pub optional: bool,
-    /// Unit of a figure; empty where it has none.
+    /// Unit of a figure; empty if there is none.
     pub unit: &'static str,
-    /// Its meaning.
+    /// Meaning of the values.
     pub description: &'static str,
 }
 
-/// A table as it is declared.
+/// The declaration of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Name, and that of its folder.
+    /// Name of the table and of its folder.
     pub name: &'static str,
-    /// What a row is, a line of text each.
+    /// Description of a row, one line of text per element.
     pub description: &'static [&'static str],
-    /// Its own columns.
+    /// Columns that only this table has.
     pub own: &'static [Column],
-    /// Those that it shares with other tables.
+    /// Columns that it shares with other tables.
     pub shared: &'static [Column],
 }
 
 impl Table {
-    /// All columns, in order.
+    /// Returns all columns in order.
     pub fn columns(&self) -> impl Iterator<Item = &'static Column> + use<> {
         self.own.iter().chain(self.shared)
     }
 
-    /// What a row is, in one line.
+    /// Returns the description of a row in one line.
     pub fn about(&self) -> String {
         self.description.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
     }
@@ -70,9 +70,9 @@ impl Table {
 /// The values of a column.
 #[derive(Clone, Debug)]
 pub struct Values {
-    /// The values; anything where one is missing.
+    /// The values; arbitrary where a value is missing.
     pub data: Data,
-    /// Indexed by row, whether there is a value; empty where there always is.
+    /// Whether each row has a value; empty if all rows do.
     pub present: Vec<bool>,
 }
 
@@ -89,12 +89,12 @@ pub enum Data {
     Texts(Texts),
 }
 
-/// Texts, each once.
+/// Texts, each distinct text once.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
-    /// Indexed by row, index into `distinct`.
+    /// Index into `distinct`, by row.
     pub codes: Vec<i32>,
-    /// In order of first use.
+    /// Distinct texts in the order of first uses.
     pub distinct: Vec<String>,
     known: FxHashMap<String, i32>,
 }
@@ -102,7 +102,7 @@ pub struct Texts {
 impl Texts {
     /// Adds a row.
     pub fn push(&mut self, text: &str) {
-        // Neighbouring rows often have the same.
+        // Adjacent rows often have equal values.
         let last = self.codes.last().copied();
         if let Some(code) = last
             && self.distinct[code as usize] == text
@@ -135,19 +135,19 @@ impl Values {
     }
 }
 
-/// What can be in a column.
+/// A type that can be stored in a column.
 pub trait Cell {
-    /// Kind of its column.
+    /// Type of its column.
     const KIND: Kind;
-    /// Whether it may be missing.
+    /// Whether values may be missing.
     const OPTIONAL: bool = false;
-    /// Adds it to its column, which is of its kind.
+    /// Appends the value to a column of this type.
     fn put(self, values: &mut Values);
 }
 
-/// What can be missing.
+/// A type that can be optional.
 trait Plain: Cell {
-    /// Stands where one is missing.
+    /// Placeholder for a missing value.
     const NOTHING: Self;
 }
 

@@ -1,4 +1,4 @@
-//! Tables as files of Apache Parquet.
+//! Encodes tables as Apache Parquet files.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -19,7 +19,7 @@ use super::column::{Column, Data, Kind, Table, Values};
 use super::manifest;
 use super::row::Rows;
 
-/// Rows of a row group: what readers read at once, and writers hold in memory.
+/// Number of rows per row group. Readers read, and writers buffer, one row group at a time.
 const GROUP_ROWS: usize = 1 << 19;
 
 /// Returns a table's schema, with units and descriptions as metadata of the fields.
@@ -47,7 +47,7 @@ fn field(column: &Column) -> Field {
     Field::new(column.name, kind, column.optional).with_metadata(metadata)
 }
 
-/// Begins a file of a table.
+/// Starts a file of a table.
 pub(super) fn writer<W: Write + Send>(table: &Table, to: W) -> Result<ArrowWriter<W>, ParquetError> {
     let key = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
     let properties = WriterProperties::builder()
@@ -73,7 +73,7 @@ pub(super) fn write<W: Write + Send>(rows: Rows, to: W) -> Result<(), ParquetErr
     writer.close().map(drop)
 }
 
-/// Rows as Arrow has them.
+/// Converts rows to Arrow's form.
 pub(super) fn batch(schema: SchemaRef, columns: Vec<Values>) -> Result<RecordBatch, ArrowError> {
     let arrays = columns.into_iter().map(array).collect::<Result<Vec<_>, _>>()?;
     RecordBatch::try_new(schema, arrays)

@@ -1,4 +1,4 @@
-//! The rows of a run.
+//! Fills the tables of a run.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::tables::{
 };
 use warpline_profile::model::{Allocation, Distances, Frame, Kernel, Metrics, Site};
 
-/// What rows of several tables need of a run.
+/// Data of a run that rows of several tables need.
 pub(super) struct Names<'a> {
     pub(super) run: &'a Run<'a>,
     kernels: BTreeMap<u32, &'a str>,
@@ -42,7 +42,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// All tables of a run, in the order of [`super::tables::PROFILE_TABLES`].
+/// Returns all tables of a run, in the order of [`super::tables::PROFILE_TABLES`].
 pub fn tables_of(run: &Run<'_>) -> Vec<Rows> {
     let names = Names::new(run);
     let mut paths = CallPaths::new(&run.name);
@@ -231,11 +231,11 @@ fn accesses(names: &Names<'_>) -> Rows {
     }))
 }
 
-/// Returns the kernel's frame, calls, and functions inlined at the site, its own last.
+/// Returns the kernel's frame, the calls, and the functions inlined at the site, the site's own function last.
 fn device_path(names: &Names<'_>, site: &Site, calls: &[Frame]) -> Vec<Frame> {
     let own = Frame { function: site.function.clone(), file: site.file.clone(), line: site.line, column: site.column };
     let mut frames: Vec<Frame> = calls.iter().chain(site.inlined_at.iter().rev()).cloned().chain([own]).collect();
-    // The first frame's function is the kernel, whatever the debug information calls it.
+    // The function of the first frame is the kernel, regardless of its name in the debug information.
     if let Some(first) = frames.first_mut() {
         names.kernel(site.kernel).clone_into(&mut first.function);
     }
@@ -496,7 +496,7 @@ fn reuse(names: &Names<'_>) -> Rows {
     rows
 }
 
-/// Those that are not empty, first uses last.
+/// Returns the buckets that are not empty, with first uses last.
 fn buckets(distances: &Distances) -> impl Iterator<Item = (Option<u64>, u64)> {
     let finite = distances.buckets.iter().map(|bucket| (Some(bucket.upto), bucket.count));
     finite.chain([(None, distances.infinite)]).filter(|(_, uses)| *uses > 0)

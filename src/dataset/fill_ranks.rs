@@ -1,4 +1,4 @@
-//! Rows of how figures differ from rank to rank.
+//! Fills the table of figures over ranks.
 
 use super::call_paths::CallPaths;
 use super::fill::Names;
@@ -6,7 +6,7 @@ use super::row::Rows;
 use super::tables::RankStatisticRow;
 use warpline_profile::model::OverRanks;
 
-/// What a statistic is of.
+/// The subject of a statistic.
 #[derive(Clone, Copy, Default)]
 struct RankSubject<'a> {
     place: &'a str,
@@ -19,7 +19,7 @@ struct RankSubject<'a> {
     space: Option<&'a str>,
 }
 
-/// Statistics over ranks are of the profile's first model.
+/// Statistics over ranks belong to the profile's first model.
 pub(super) fn rank_statistics(names: &Names<'_>, paths: &mut CallPaths<'_>) -> Rows {
     let mut rows = Rows::new::<RankStatisticRow<'_>>();
     if !names.run.first {

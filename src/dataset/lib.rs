@@ -1,7 +1,8 @@
-//! Datasets: profiles as tables, in the files of Apache Parquet, by program, commit, rank and model.
+//! Datasets: profiles as tables in Apache Parquet files, partitioned by program, commit, rank and model.
 //!
-//! [`tables`] declares each table once, as the structure of its rows; documentation, `dataset.json` and the files' schemas are made
-//! of that. [`tables_of`] fills them from a profile. Only what writes files needs the feature `parquet`.
+//! [`tables`] declares each table once, as the structure of its rows. The documentation, `dataset.json` and the schemas
+//! of files are generated from these declarations. [`tables_of`] fills the tables from a profile. Only the code that
+//! writes files needs the feature `parquet`.
 
 mod call_paths;
 pub mod column;

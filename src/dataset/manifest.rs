@@ -1,4 +1,4 @@
-//! `dataset.json`: what the tables of a dataset are, for readers that find no file of one.
+//! `dataset.json` describes the tables of a dataset, for readers that find no file of a table.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::tables::tables;
 pub const FILE: &str = "dataset.json";
 /// Value of `schema`.
 pub const SCHEMA: &str = "warpline.dataset";
-/// Raised when a column changes its meaning or goes away; new tables and columns do not raise it.
+/// Version, increased when a column changes its meaning or is removed. New tables and columns do not change it.
 pub const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -37,7 +37,7 @@ struct Entry {
     description: &'static str,
 }
 
-/// The part that determines whether a dataset can be extended.
+/// The part that determines whether this release can add to a dataset.
 #[derive(Debug, Deserialize)]
 pub struct Head {
     /// [`SCHEMA`].
@@ -46,7 +46,7 @@ pub struct Head {
     pub version: u32,
 }
 
-/// Returns the file.
+/// Returns the contents of the file.
 pub fn manifest() -> String {
     let partition = |(name, r#type, description)| Entry { name, r#type, unit: "", optional: false, description };
     let columns = |table: &super::column::Table| {

@@ -1,4 +1,4 @@
-//! The part of `docs/dataset.md` that is made of the declarations.
+//! Generates a part of `docs/dataset.md` from the declarations.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use super::column::Column;
 use super::run::Partition;
 use super::tables::tables;
 
-/// Everything after this line of the page is made.
+/// Everything after this line of the page is generated.
 pub const MARK: &str = "<!-- The rest is made from the code: make docs -->";
 
-/// That part: the names of all columns. Their types, units and descriptions are in each dataset, and
+/// Returns the generated part: the names of all columns. Types, units and descriptions are stored in each dataset;
 /// `warpline query DIR --tables TABLE` prints them.
 pub fn page() -> String {
     let mut out = format!("{MARK}\n\nColumns that folders give to every table:\n\n");
@@ -25,7 +25,7 @@ pub fn page() -> String {
     out
 }
 
-/// The names of columns as Markdown.
+/// Returns the names of columns as Markdown.
 fn names(columns: &[Column]) -> String {
     columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ")
 }

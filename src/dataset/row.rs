@@ -1,20 +1,20 @@
-//! Rows: a structure for each table, whose declaration is the table's schema.
+//! Rows of tables. Each table has a structure whose declaration is the table's schema.
 
 use super::column::{Column, Table, Values};
 
 /// A row of a table.
 pub trait Row {
-    /// Its table.
+    /// The table.
     const TABLE: Table;
-    /// Adds it to the table's columns.
+    /// Appends the row to the table's columns.
     fn push(self, columns: &mut [Values]);
 }
 
-/// Columns that several tables end with.
+/// Columns at the end of several tables.
 pub trait Group {
-    /// They.
+    /// The columns.
     const COLUMNS: &'static [Column];
-    /// Adds them to a table's last columns.
+    /// Appends the values to a table's last columns.
     fn push(self, columns: &mut [Values]);
 }
 
@@ -23,9 +23,9 @@ pub trait Group {
 pub struct Rows {
     /// The table.
     pub table: Table,
-    /// Values, by column.
+    /// Values by column.
     pub columns: Vec<Values>,
-    /// How many rows.
+    /// Number of rows.
     pub count: usize,
 }
 
@@ -49,7 +49,7 @@ impl Rows {
     }
 }
 
-/// Declares columns: name, type, unit and description stand here and nowhere else.
+/// Declares columns: the only place with their names, types, units and descriptions.
 macro_rules! columns {
     ($($field:ident: $type:ty, $unit:literal, $description:literal;)*) => {
         &[$($crate::column::Column {
@@ -62,7 +62,7 @@ macro_rules! columns {
     };
 }
 
-/// The columns of a group, if there is one.
+/// Expands to the columns of a group, if there is one.
 macro_rules! shared {
     () => {
         &[]
@@ -107,7 +107,7 @@ macro_rules! table {
     };
 }
 
-/// Declares columns that several tables end with.
+/// Declares a group of columns at the end of several tables.
 macro_rules! group {
     ($(#[doc = $about:literal])+ struct $group:ident { $($field:ident: $type:ty, $unit:literal, $description:literal;)* }) => {
         $(#[doc = $about])+

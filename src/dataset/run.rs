@@ -1,26 +1,26 @@
-//! Runs of a dataset: a profile on one of its models, and where its rows go.
+//! Runs of a dataset: a profile on one of its models, and the partition of its rows.
 
 use warpline_profile::Profile;
 
-/// A profile, seen as what one of its models makes of it.
+/// A profile on one of its models.
 #[derive(Clone, Debug)]
 pub struct Run<'a> {
     /// The profile.
     pub profile: &'a Profile,
     /// Name of the run.
     pub name: String,
-    /// Name of the profile.
+    /// Name of the profile, derived from its contents.
     pub digest: String,
-    /// Model; `None` where nothing was simulated.
+    /// Name of the model; `None` if nothing was simulated.
     pub model: Option<&'a str>,
-    /// The profile's first model.
+    /// Whether it is the profile's first model.
     pub first: bool,
 }
 
-/// Hexadecimal digits of a name: too many for two of the same among any number of profiles.
+/// Number of hexadecimal digits of a name, enough to avoid collisions.
 const DIGITS: usize = 20;
 
-/// The runs of a profile, its first model's first.
+/// Returns the runs of a profile, the first model's first.
 pub fn runs_of(profile: &Profile) -> Vec<Run<'_>> {
     let digest = digest(&serde_json::to_vec(profile).unwrap_or_default());
     let run = |model: Option<&'_ str>| {
@@ -38,8 +38,8 @@ pub fn runs_of(profile: &Profile) -> Vec<Run<'_>> {
         .collect()
 }
 
-/// Name of what holds these bytes. No secret hangs on it: whoever makes two profiles of one name harms their own
-/// dataset.
+/// Returns the name for some contents. It needs no cryptographic strength: a user who creates two profiles with the
+/// same name harms only their own dataset.
 pub(super) fn digest(bytes: &[u8]) -> String {
     let mut name = format!("{:x}", md5::compute(bytes));
     name.truncate(DIGITS);
@@ -47,12 +47,12 @@ pub(super) fn digest(bytes: &[u8]) -> String {
 }
 
 impl<'a> Run<'a> {
-    /// What [`warpline_profile::model::Metrics::other_models`] calls the model; `None` for the first one.
+    /// Returns the model's key in [`warpline_profile::model::Metrics::other_models`]; `None` for the first model.
     pub(super) fn other(&self) -> Option<&'a str> {
         self.model.filter(|_| !self.first)
     }
 
-    /// Folders below a table's.
+    /// Returns the folders below a table's folder.
     pub fn partition(&self) -> Partition {
         let environment = &self.profile.run.environment;
         let program = self.profile.run.program.first().map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
@@ -65,12 +65,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What rows are kept apart by; `None`: not known.
+/// Values by which rows are partitioned; `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
     /// File name of the executable.
     pub program: Option<String>,
-    /// The label `commit`.
+    /// Value of the label `commit`.
     pub commit: Option<String>,
     /// Rank.
     pub rank: Option<u64>,
@@ -78,14 +78,14 @@ pub struct Partition {
     pub model: Option<String>,
 }
 
-/// Stands for what is not known. Hive's own word for that would not do: Arrow, and pandas with it, refuses a dataset in
-/// which a column of folders has no other value.
+/// Placeholder for unknown values. Hive's own placeholder is not used: Arrow and pandas reject a dataset in which a
+/// partition column has no other value.
 const UNKNOWN: &str = "unknown";
-/// Bytes of a folder's value, at most: file systems take 255 for a name.
+/// Maximum bytes of a folder's value; file systems allow 255 for a name.
 const MOST_BYTES: usize = 200;
 
 impl Partition {
-    /// Names and types of the folders, in order; `integer` or `text`.
+    /// Names and types (`integer` or `text`) of the folders, in order.
     pub const COLUMNS: [(&'static str, &'static str, &'static str); 4] = [
         ("program", "text", "file name of the program; `unknown` if the trace does not contain it"),
         ("commit", "text", "the label `commit`; `unknown` where there is none"),
@@ -93,7 +93,7 @@ impl Partition {
         ("model", "text", "GPU model of caches and estimates; `unknown` where nothing was simulated"),
     ];
 
-    /// Returns the folders, outermost first.
+    /// Returns the names of the folders, outermost first.
     pub fn folders(&self) -> [String; 4] {
         let text = |value: &Option<String>| escaped(value.as_deref().unwrap_or_default());
         [
@@ -105,7 +105,7 @@ impl Partition {
     }
 }
 
-/// Returns a value as the name of a folder: whatever is neither letter, digit nor one of `._-+` in percent notation.
+/// Returns a value as a folder name. Characters other than letters, digits and `._-+` are percent-encoded.
 fn escaped(value: &str) -> String {
     if value.is_empty() {
         return UNKNOWN.to_owned();
@@ -142,7 +142,7 @@ mod tests {
         let long = partition(&"ü".repeat(1000));
         assert!(long.len() < 255 && long.is_ascii(), "{long}");
         assert_ne!(long, partition(&"ü".repeat(1001)));
-        // No half of an escape is left.
+        // Truncation must not split an escape sequence.
         let name = long.strip_prefix("program=").unwrap();
         assert_eq!(name.rsplit_once('.').unwrap().0.len() % 3, 0, "{name}");
     }

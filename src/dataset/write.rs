@@ -13,7 +13,7 @@ use super::manifest::{self, Head};
 use super::run::{Partition, Run};
 use super::{encode, tables_of};
 
-/// Why nothing can be written.
+/// Reasons why a dataset cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The folder or a file in it cannot be written.
@@ -32,10 +32,10 @@ pub enum ExportError {
         /// Cause.
         error: ParquetError,
     },
-    /// It holds something else.
+    /// The folder contains other files.
     #[error("{0}: the folder is not empty and holds no dataset; give the name of a new folder")]
     Foreign(PathBuf),
-    /// Of another version.
+    /// The dataset has another version.
     #[error(
         "{path}: the dataset has version {version}, and this warpline writes {}; export to a new folder",
         manifest::VERSION
@@ -43,10 +43,10 @@ pub enum ExportError {
     Version {
         /// The dataset's `dataset.json`.
         path: PathBuf,
-        /// Its version.
+        /// Version of the dataset.
         version: u32,
     },
-    /// `dataset.json` is not what it should be.
+    /// `dataset.json` is invalid.
     #[error("{path}: this is not the description of a dataset: {error}; export to a new folder")]
     Damaged {
         /// The file.
@@ -56,24 +56,24 @@ pub enum ExportError {
     },
 }
 
-/// What was written.
+/// The result of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Rows in them.
+    /// Number of rows.
     pub rows: u64,
 }
 
-/// A dataset's folder. Several processes may write to one at a time: each file appears whole, under a name that follows
-/// from what it holds.
+/// The folder of a dataset. Several processes may write to it at the same time: each file appears atomically, under a
+/// name derived from its contents.
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
 }
 
 impl Folder {
-    /// Opens a dataset, or begins one in a new or empty folder.
+    /// Opens a dataset, or creates one in a new or empty folder.
     ///
     /// # Errors
     /// [`ExportError`]
@@ -93,7 +93,7 @@ impl Folder {
                 }
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                // Another process may be beginning the same one.
+                // Another process may be creating the same dataset.
                 let others = std::fs::read_dir(root).map_err(failed)?.filter_map(Result::ok);
                 if others.into_iter().any(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".warpline."))
                     && !path.exists()
@@ -103,13 +103,13 @@ impl Folder {
             }
             Err(error) => return Err(ExportError::Write { path, error }),
         }
-        // Tables may have got columns since.
+        // Tables may have new columns since the dataset was created.
         warpline_profile::file::write_bytes(manifest::manifest().as_bytes(), &path)
             .map_err(|error| ExportError::Write { path, error })?;
         Ok(Folder { root: root.to_owned() })
     }
 
-    /// Writes the tables of a run that have rows.
+    /// Writes those tables of a run that have rows.
     ///
     /// # Errors
     /// [`ExportError`]
@@ -129,7 +129,7 @@ impl Folder {
         Ok(done)
     }
 
-    /// Begins a file of a table, under a temporary name that no reader uses.
+    /// Starts a file of a table under a temporary name that readers ignore.
     pub(super) fn begin(&self, table: &str, partition: &Partition) -> Result<NewFile, ExportError> {
         let mut folder = self.root.join(table);
         folder.extend(partition.folders());
@@ -144,7 +144,7 @@ impl Folder {
     }
 }
 
-/// A file that is being written. It goes unless it is finished.
+/// A file that is being written. It is deleted unless it is finished.
 pub(super) struct NewFile {
     pub(super) out: BufWriter<NamedTempFile>,
     _removal: Removal,
@@ -156,7 +156,7 @@ impl NewFile {
         ExportError::Encode { path: self.folder.clone(), error }
     }
 
-    /// Gives it its name, in the place of one of the same content.
+    /// Renames the file to its final name, and replaces an existing file with the same contents.
     pub(super) fn finish(mut self, name: &str) -> Result<(), ExportError> {
         let path = self.folder.join(format!("{name}.parquet"));
         let failed = |error| ExportError::Write { path: path.clone(), error };

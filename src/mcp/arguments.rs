@@ -1,9 +1,9 @@
-//! Arguments of the tools. Their documentation is that of the JSON Schemas.
+//! Arguments of the tools. The JSON Schemas contain these comments as documentation.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Declares arguments: the fields, and those that bound an answer.
+/// Declares arguments: the given fields, and the fields that limit an answer.
 macro_rules! arguments {
     ($(#[$about:meta])* $name:ident { $($(#[$of_field:meta])* $field:ident: $kind:ty,)* }) => {
         $(#[$about])*

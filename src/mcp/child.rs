@@ -1,4 +1,4 @@
-//! Runs the `warpline` executable as a child process, within bounds.
+//! Runs the `warpline` executable as a child process, with limits on time and memory.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,27 +15,27 @@ use crate::error::Refusal;
 use crate::processes::Members;
 use warpline_profile::ranks::names_a_rank;
 
-/// How often memory is checked.
+/// Interval between checks of the memory.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// How often a client hears of a run.
+/// Interval between progress reports to the client.
 const PROGRESS: Duration = Duration::from_secs(1);
-/// What a run gets to end on its own, so that it removes its temporary files.
+/// Time that a run gets to end by itself, so that it can remove its temporary files.
 const GRACE: Duration = Duration::from_secs(2);
-/// The end of each stream that is kept.
+/// Bytes at the end of each stream that are kept.
 const MOST_OUTPUT: usize = 64 << 10;
 
-/// Bounds of a run.
+/// Limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Seconds that this run may take.
+    /// Maximum seconds of this run.
     pub(crate) seconds: u64,
-    /// Seconds that any run may take.
+    /// Maximum seconds of any run.
     pub(crate) most_seconds: u64,
-    /// Bytes of its processes in memory.
+    /// Maximum resident memory of its processes in bytes.
     pub(crate) memory: u64,
 }
 
-/// A run that has ended on its own.
+/// A run that ended by itself.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -45,7 +45,7 @@ pub(crate) struct Finished {
     pub(crate) messages: String,
 }
 
-/// Ends what is left of a run, whichever way it is left.
+/// Ends the remaining processes of a run when it is dropped.
 struct Guard(u32);
 
 impl Drop for Guard {
@@ -54,7 +54,7 @@ impl Drop for Guard {
     }
 }
 
-/// Runs the executable in a folder. No shell is involved.
+/// Runs the executable in a folder, without a shell.
 pub(crate) async fn run(
     executable: &Path,
     arguments: &[OsString],
@@ -63,11 +63,11 @@ pub(crate) async fn run(
     context: &RequestContext<RoleServer>,
 ) -> Result<Finished, Refusal> {
     let mut command = Command::new(executable);
-    // The profile of a rank would have another name than the requested one.
+    // In the environment of a rank, the profile would get another name than the requested one.
     for (variable, _) in std::env::vars().filter(|(variable, _)| names_a_rank(variable)) {
         command.env_remove(variable);
     }
-    // SAFETY: between fork and exec only a system call is made.
+    // SAFETY: only a system call is made between fork and exec.
     unsafe { command.pre_exec(end_with_parent) };
     let mut child = command
         .args(arguments)
@@ -96,16 +96,17 @@ pub(crate) async fn run(
     result
 }
 
-/// Has the system send SIGTERM when the server ends, however it ends: the run then removes its temporary files.
+/// Requests that the system sends SIGTERM when the server ends for any reason. The run then removes its temporary
+/// files.
 fn end_with_parent() -> std::io::Result<()> {
-    // SAFETY: sets an attribute of the calling process; no memory is touched.
+    // SAFETY: the call sets an attribute of the calling process and does not access memory.
     match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error()),
     }
 }
 
-/// Waits until a bound is exceeded or the client cancels; sends progress meanwhile.
+/// Waits until a limit is exceeded or the client cancels; sends progress in the meantime.
 async fn watch(id: u32, bounds: Bounds, context: &RequestContext<RoleServer>) -> Refusal {
     let start = Instant::now();
     let mut reported = Duration::ZERO;
@@ -127,13 +128,13 @@ async fn watch(id: u32, bounds: Bounds, context: &RequestContext<RoleServer>) ->
             let progress = ProgressNotificationParam::new(token, seconds)
                 .with_total(bounds.seconds as f64)
                 .with_message(format!("runs for {seconds:.0} s of at most {}", bounds.seconds));
-            // A client that has left is noticed by the transport.
+            // The transport detects a client that has disconnected.
             _ = context.peer.notify_progress(progress).await;
         }
     }
 }
 
-/// Ends a run: first so that it can clean up.
+/// Ends a run; it first gets time to clean up.
 async fn end(id: u32) {
     Members::find(id).signal(libc::SIGTERM);
     let start = Instant::now();
@@ -142,7 +143,7 @@ async fn end(id: u32) {
     }
 }
 
-/// The end of a stream, which is read to its end.
+/// Reads a stream to its end, and returns the last part.
 async fn tail(stream: Option<impl AsyncRead + Unpin>) -> String {
     let Some(mut stream) = stream else { return String::new() };
     let (mut kept, mut buffer) = (Vec::new(), vec![0; 8 << 10]);

@@ -1,13 +1,13 @@
-//! Why a server does not start, and why a tool refuses.
+//! Reasons why a server does not start, and why a tool refuses a request.
 
 use std::path::PathBuf;
 
 use warpline_profile::ProfileError;
 
-/// Why the server does not start, or ends.
+/// Reasons why the server does not start, or ends.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// A folder that was to be served.
+    /// A folder to be served cannot be accessed.
     #[error("--root {path}: cannot serve this folder: {error}")]
     Root {
         /// Folder.
@@ -15,7 +15,7 @@ pub enum ServeError {
         /// Cause.
         error: std::io::Error,
     },
-    /// The address is taken, or may not be used.
+    /// The address is in use, or is not permitted.
     #[error("cannot listen on 127.0.0.1:{port}: {error}; choose another port with --http PORT")]
     Listen {
         /// Port.
@@ -23,7 +23,7 @@ pub enum ServeError {
         /// Cause.
         error: std::io::Error,
     },
-    /// The system refuses threads, pipes or random numbers.
+    /// The system cannot provide threads, pipes or random numbers.
     #[error("cannot start the server: {0}")]
     Start(std::io::Error),
     /// The connection failed.
@@ -31,7 +31,7 @@ pub enum ServeError {
     Transport(String),
 }
 
-/// Why a tool refuses a request: for the client, with what to do next.
+/// Reasons why a tool refuses a request, with the next step for the client.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error("`{0}` lies outside the folders of this server ({1}); pass a path inside one of them")]
@@ -73,9 +73,9 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// An argument that is not as expected.
+    /// Returns the refusal of an invalid argument.
     pub(crate) fn argument(name: &'static str, value: impl Into<String>, expected: impl Into<String>) -> Refusal {
-        // What a client sends can have any length, and comes back to it.
+        // The client's text can have any length and is included in the answer, so it is truncated.
         let value: String = value.into().chars().take(80).collect();
         Refusal::Argument { name, value, expected: expected.into() }
     }

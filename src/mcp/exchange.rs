@@ -1,4 +1,4 @@
-//! A whole conversation at once, for tests of hostile input.
+//! Processes a whole conversation at once, for tests with hostile input.
 
 use rmcp::ServiceExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -7,10 +7,10 @@ use crate::error::ServeError;
 use crate::server::Server;
 use crate::settings::Settings;
 
-/// Bytes on their way in each direction.
+/// Bytes that are buffered in each direction.
 const BUFFER: usize = 1 << 20;
 
-/// Sends all bytes of a client to a server and returns all that the server answers.
+/// Sends all bytes of a client to a server, and returns all answers of the server.
 ///
 /// # Errors
 /// Returns an error if a folder cannot be served, or there is no runtime.
@@ -21,13 +21,13 @@ pub fn exchange(settings: &Settings, input: &[u8]) -> Result<Vec<u8>, ServeError
         let (client, transport) = tokio::io::duplex(BUFFER);
         let (mut reader, mut writer) = tokio::io::split(client);
         let serve = async {
-            // What is not a conversation ends it.
+            // Invalid input ends the conversation.
             if let Ok(running) = server.serve(transport).await {
                 _ = running.waiting().await;
             }
         };
         let send = async {
-            // The server may have gone before it has read everything.
+            // The server may have ended before it has read everything.
             _ = writer.write_all(input).await;
             _ = writer.shutdown().await;
         };

@@ -1,4 +1,4 @@
-//! HTTP on the loopback address. Other users of the machine reach it too, so each request has to carry a token.
+//! HTTP on the loopback address. Other users of the machine can also reach it, so each request must contain a token.
 
 use std::convert::Infallible;
 use std::io::Read as _;
@@ -20,9 +20,9 @@ use tokio::net::TcpListener;
 use crate::error::ServeError;
 use crate::server::Server;
 
-/// Bytes of a request.
+/// Maximum bytes of a request.
 const MOST_REQUEST: usize = 1 << 20;
-/// Seconds that a client may take for the head of a request.
+/// Maximum seconds until a client has sent the header of a request.
 const HEAD_SECONDS: u64 = 10;
 
 type Service = StreamableHttpService<Server, LocalSessionManager>;
@@ -42,14 +42,14 @@ pub(crate) async fn serve(server: Server, port: u16, token: Option<&str>) -> Res
         StreamableHttpServerConfig::default().with_allowed_origins(origins).with_max_request_body_bytes(MOST_REQUEST);
     let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config);
     loop {
-        // A connection that fails before it is accepted concerns its client only.
+        // A connection that fails before it is accepted affects only its client.
         let Ok((stream, _)) = listener.accept().await else { continue };
         let (service, token) = (service.clone(), Arc::clone(&token));
         tokio::spawn(async move {
             let answer = service_fn(move |request| answer(service.clone(), Arc::clone(&token), request));
             let mut connection = hyper::server::conn::http1::Builder::new();
             connection.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(HEAD_SECONDS));
-            // A client that breaks off is not a failure of the server.
+            // A client that disconnects is not an error of the server.
             _ = connection.serve_connection(TokioIo::new(stream), answer).await;
         });
     }
@@ -73,7 +73,7 @@ fn unauthorized() -> Response {
     response
 }
 
-/// Compares in a time that does not depend on where two texts differ.
+/// Compares texts in a time that does not depend on the position of a difference.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let differences = one.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other));
     one.len() == other.len() && differences == 0

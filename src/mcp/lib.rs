@@ -1,8 +1,8 @@
 //! A server of the [Model Context Protocol](https://modelcontextprotocol.io): profiles for agents and other programs.
 //!
-//! `Server` has a tool for each question. What a tool answers is made by the functions behind the formats of `warpline
-//! report`, `diff` and `explain`; what runs a program is a child process of the `warpline` executable. [`Settings`] bound what a
-//! client can reach: folders, seconds and memory. Every answer is a page of bounded length.
+//! `Server` has one tool per kind of query. The functions behind the formats of `warpline report`, `diff` and `explain`
+//! produce the answers. Programs run in a child process of the `warpline` executable. [`Settings`] limits the folders,
+//! seconds and memory that a client can use. Every answer is a page of bounded length.
 
 mod arguments;
 mod child;
@@ -38,13 +38,13 @@ pub fn serve(settings: &Settings) -> Result<(), ServeError> {
             Transport::Http { port, token } => http::serve(server, *port, token.as_deref()).await,
             Transport::Stdio => {
                 let transport = rmcp::transport::io::stdio();
-                // A client that leaves before it has introduced itself is not a failure.
+                // A client that disconnects before the handshake is not an error.
                 let Ok(running) = server.serve(transport).await else { return Ok(()) };
                 running.waiting().await.map(drop).map_err(|error| ServeError::Transport(error.to_string()))
             }
         }
     });
-    // Work that a client has given up on must not hold the process.
+    // Work of clients that have cancelled must not keep the process alive.
     runtime.shutdown_background();
     result
 }

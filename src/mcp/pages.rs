@@ -1,23 +1,23 @@
-//! Answers of bounded length: a page of lines, and a cursor for the next one.
+//! Splits answers into pages of lines of bounded length, with a cursor for the next page.
 
 use crate::error::Refusal;
 
-/// Tokens of an answer, unless a client chooses.
+/// Maximum number of tokens of an answer, unless a client specifies another.
 const DEFAULT_TOKENS: u64 = 2000;
-/// What a client can choose.
+/// Range of values that a client may specify.
 const LEAST_TOKENS: u64 = 100;
 const MOST_TOKENS: u64 = 20_000;
-/// Bytes that are assumed for a token.
+/// Bytes that are assumed per token.
 const BYTES_PER_TOKEN: u64 = 4;
 /// Bytes of the longest page.
 const MOST_BYTES: usize = (MOST_TOKENS * BYTES_PER_TOKEN) as usize;
 
-/// Bytes of an answer.
+/// Maximum bytes of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit(usize);
 
 impl Limit {
-    /// Reads what a client chooses.
+    /// Validates the client's value.
     pub(crate) fn new(max_tokens: Option<u64>) -> Result<Limit, Refusal> {
         let tokens = max_tokens.unwrap_or(DEFAULT_TOKENS);
         if !(LEAST_TOKENS..=MOST_TOKENS).contains(&tokens) {
@@ -31,13 +31,13 @@ impl Limit {
 /// A page of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// Whole lines, except for a line that is longer than any page.
+    /// Whole lines, unless a single line is longer than the page.
     pub(crate) text: String,
-    /// Leads to the next page.
+    /// Cursor of the next page.
     pub(crate) next_cursor: Option<String>,
-    /// Lines of this page.
+    /// Number of lines of this page.
     pub(crate) lines: usize,
-    /// Lines of the whole answer.
+    /// Number of lines of the whole answer.
     pub(crate) lines_total: usize,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn page(text: &str, limit: Limit, cursor: Option<&str>) -> Result<Pag
     Ok(Page { text: out, next_cursor, lines: end - start, lines_total: all.len() })
 }
 
-/// A line, up to the limit.
+/// Truncates a line to the limit.
 fn cut(line: &str, limit: Limit) -> &str {
     let mut end = line.len().min(limit.0);
     while !line.is_char_boundary(end) {
@@ -76,7 +76,7 @@ fn cut(line: &str, limit: Limit) -> &str {
     &line[..end]
 }
 
-/// The line of a cursor of the text with this checksum.
+/// Returns the line of a cursor, if the cursor belongs to the text with this checksum.
 fn read_cursor(cursor: &str, checksum: u32) -> Option<usize> {
     let (line, sum) = cursor.split_once('-')?;
     (u32::from_str_radix(sum, 16).ok()? == checksum).then(|| line.parse().ok())?

@@ -1,4 +1,4 @@
-//! The processes of a run: its group and whatever descends from it.
+//! Finds the processes of a run: its process group and all descendants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ struct Process {
     resident_pages: u64,
 }
 
-/// A run's processes at a moment.
+/// A snapshot of a run's processes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
     all: BTreeMap<u32, Process>,
@@ -35,22 +35,23 @@ impl Members {
         Members { all: processes.into_iter().filter(|(id, _)| members.contains(id)).collect() }
     }
 
-    /// Bytes of them in memory, together.
+    /// Returns their total resident memory in bytes.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let pages: u64 = self.all.values().map(|process| process.resident_pages).fold(0, u64::saturating_add);
         pages.saturating_mul(page_bytes())
     }
 
-    /// Sends a signal to each.
+    /// Sends a signal to each process.
     pub(crate) fn signal(&self, signal: i32) {
         for id in self.all.keys() {
             let Ok(id) = i32::try_from(*id) else { continue };
-            // SAFETY: sends a signal to a process that this server started, or one that descends from it; no memory is touched.
+            // SAFETY: the call sends a signal to a process that this server started, or to its descendant, and does not
+            // access memory.
             unsafe { libc::kill(id, signal) };
         }
     }
 
-    /// Returns whether none is left.
+    /// Returns whether no process is left.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -62,10 +63,10 @@ fn processes() -> BTreeMap<u32, Process> {
     ids.filter_map(|id| Some((id, parsed(&std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?))).collect()
 }
 
-/// The fields behind the name, which may contain blanks and parentheses.
+/// Parses the fields after the name, which may contain blanks and parentheses.
 fn parsed(stat: &str) -> Option<Process> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    // A zombie has ended.
+    // A zombie process has ended.
     if fields.first() == Some(&"Z") {
         return None;
     }
@@ -78,7 +79,7 @@ fn parsed(stat: &str) -> Option<Process> {
 }
 
 fn page_bytes() -> u64 {
-    // SAFETY: reads a constant of the system.
+    // SAFETY: the call reads a constant of the system.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn a_group_is_found_and_ended() {
         let mut child = Command::new("sleep").arg("60").process_group(0).spawn().expect("sleep");
-        // While the program is loaded, the process has no memory.
+        // While the program is loaded, the process has no resident memory.
         let is_loaded = || Members::find(child.id()).resident_bytes() > 0;
         let start = Instant::now();
         while !is_loaded() && start.elapsed() < Duration::from_secs(20) {

@@ -1,4 +1,4 @@
-//! Profiles of clients: found by path or URI, read once while their files do not change.
+//! Finds profiles by path or URI, and caches them while their files do not change.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use crate::roots::Roots;
 use crate::uri;
 use warpline_profile::{self as profile, Profile, file};
 
-/// Profiles that are kept.
+/// Maximum number of cached profiles.
 const MOST_KEPT: usize = 4;
-/// A document takes several times its size in memory.
+/// A document takes several times its file size in memory, so a file may have one part in this number of the memory.
 const SHARE_OF_MEMORY: u64 = 8;
 
-/// What distinguishes versions of a file.
+/// Identifies the version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Version {
     path: PathBuf,
@@ -42,12 +42,12 @@ pub(crate) struct Profiles {
 }
 
 impl Profiles {
-    /// Profiles of which each may take its part of some memory.
+    /// Creates a cache in which each profile may use a part of the memory.
     pub(crate) fn new(memory: u64) -> Profiles {
         Profiles { kept: Mutex::default(), most_bytes: memory / SHARE_OF_MEMORY }
     }
 
-    /// Returns the canonical path of a profile, which is named by a path or a URI.
+    /// Returns the canonical path of a profile, given by a path or a URI.
     pub(crate) fn path(&self, roots: &Roots, name: &str) -> Result<PathBuf, Refusal> {
         match name.starts_with(uri::PREFIX) {
             false => roots.file(name),

@@ -1,4 +1,4 @@
-//! Profiles as resources: those that lie in the folders of the server.
+//! Offers the profiles in the server's folders as resources.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -10,14 +10,14 @@ use crate::tools::Shared;
 use crate::uri;
 use warpline_report as report;
 
-/// Folders below each root that are searched.
+/// Maximum depth of folders that are searched below each root.
 const MOST_DEPTH: usize = 4;
-/// Entries of folders that are inspected.
+/// Maximum number of folder entries that are inspected.
 const MOST_ENTRIES: usize = 20_000;
-/// Resources of a page.
+/// Number of resources per page.
 const PAGE: usize = 50;
 
-/// A page of the profiles, the latest first, and the cursor of the next.
+/// Returns a page of the profiles, the latest first, and the cursor of the next page.
 pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> Result<(Vec<Resource>, Option<String>), Refusal> {
     let start = cursor.map(|cursor| cursor.parse::<usize>().map_err(|_| Refusal::Cursor)).transpose()?.unwrap_or(0);
     let found = found(shared);
@@ -30,14 +30,14 @@ pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> Result<(Vec<Resourc
     Ok((page.collect(), (next < found.len()).then(|| next.to_string())))
 }
 
-/// The form of the URIs.
+/// Returns the template of the URIs.
 pub(crate) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{}{{+path}}", uri::PREFIX), "profile")
         .with_description("Brief of the Warpline profile at a path inside the folders of the server")
         .with_mime_type("application/json")
 }
 
-/// The brief of a profile, as `warpline report --format brief-json` prints it.
+/// Returns the brief of a profile, as `warpline report --format brief-json` prints it.
 pub(crate) fn read(shared: &Shared, uri: &str) -> Result<ResourceContents, Refusal> {
     if !uri.starts_with(uri::PREFIX) {
         return Err(Refusal::argument("uri", uri, format!("URIs of profiles start with {}", uri::PREFIX)));
@@ -46,13 +46,13 @@ pub(crate) fn read(shared: &Shared, uri: &str) -> Result<ResourceContents, Refus
     Ok(ResourceContents::text(report::brief_json(&profile), uri).with_mime_type("application/json"))
 }
 
-/// A profile of a folder.
+/// A profile in a folder.
 struct ProfileFile {
     path: PathBuf,
     modified: Option<SystemTime>,
 }
 
-/// The profiles of the folders. Symbolic links are not followed.
+/// Returns the profiles in the folders. Symbolic links are not followed.
 fn found(shared: &Shared) -> Vec<ProfileFile> {
     let (mut all, mut left) = (Vec::new(), MOST_ENTRIES);
     for root in shared.roots.all() {

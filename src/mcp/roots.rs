@@ -1,14 +1,14 @@
-//! The folders that clients can reach.
+//! The folders that clients can access.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Refusal, ServeError};
 
-/// Longest path that is inspected.
+/// Maximum length of a path.
 const MOST_PATH: usize = 4096;
 
-/// The folders, canonical; the first of them is where relative paths start. There is at least one.
+/// Canonical folders, at least one. Relative paths start at the first folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Roots {
     first: PathBuf,
@@ -16,12 +16,12 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    /// Finds the folders.
+    /// Resolves the folders.
     pub(crate) fn new(folders: &[PathBuf]) -> Result<Roots, ServeError> {
         let canonical = |folder: &Path| {
             let failed = |error| ServeError::Root { path: folder.to_owned(), error };
             let canonical = folder.canonicalize().map_err(failed)?;
-            // Lists its entries, so that a file or a folder without permission is refused now.
+            // Listing the entries detects files and folders without permission at the start.
             canonical.read_dir().map_err(failed)?;
             Ok(canonical)
         };
@@ -34,12 +34,12 @@ impl Roots {
         }
     }
 
-    /// Where relative paths start.
+    /// Returns the folder at which relative paths start.
     pub(crate) fn first(&self) -> &Path {
         &self.first
     }
 
-    /// All folders.
+    /// Returns all folders.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
         std::iter::once(&self.first).chain(&self.others).map(PathBuf::as_path)
     }
@@ -47,7 +47,7 @@ impl Roots {
     /// Returns the canonical path of a file.
     pub(crate) fn file(&self, text: &str) -> Result<PathBuf, Refusal> {
         let path = self.inside(text)?;
-        // A device or pipe would block whoever reads it.
+        // A device or pipe would block the reader.
         let is_file = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
         if is_file { Ok(path) } else { Err(Refusal::NotAFile(shown(text))) }
     }
@@ -75,7 +75,7 @@ impl Roots {
         }
     }
 
-    /// The path as clients see it: relative to the folder that contains it, where that is the first.
+    /// Returns the path as clients see it: relative to the first folder if that contains it.
     pub(crate) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.first).unwrap_or(path).display().to_string()
     }
@@ -85,7 +85,7 @@ impl Roots {
         self.canonical(text, &path)
     }
 
-    /// Refuses what leaves the folders by its text alone, before anything of the file system is inspected.
+    /// Rejects paths outside the folders by their text, before the file system is accessed.
     fn lexical(&self, text: &str) -> Result<PathBuf, Refusal> {
         if text.is_empty() || text.len() > MOST_PATH || text.contains('\0') {
             return Err(self.refused(text, "not a path"));
@@ -120,7 +120,7 @@ impl Roots {
     }
 }
 
-/// A path of a client's in a message.
+/// Returns a client's path for use in a message.
 fn shown(text: &str) -> String {
     text.chars().take(200).filter(|letter| !letter.is_control()).collect()
 }

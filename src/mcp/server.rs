@@ -1,4 +1,4 @@
-//! The server: tools and resources of the protocol.
+//! The server, with the tools and resources of the protocol.
 
 use std::sync::Arc;
 
@@ -32,20 +32,20 @@ const INSTRUCTIONS: &str = "Memory profiles of CUDA programs, with or without a 
     again and compare with `diff`. Figures are counted, modelled or estimated; each finding states which. Answers are pages: \
     `next_cursor` leads to the next one.";
 
-/// What an answer is a page of.
+/// Position of a page within its answer.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Position {
-    /// Cursor of the next page; null after the last, and for runs.
+    /// Cursor of the next page; null after the last page, and for runs.
     next_cursor: Option<String>,
-    /// Lines of this page.
+    /// Number of lines of this page.
     lines: usize,
-    /// Lines of the whole answer.
+    /// Number of lines of the whole answer.
     lines_total: usize,
     /// URI of the profile that the answer is about.
     profile: Option<String>,
 }
 
-/// A server, of which each connection has a clone.
+/// A server. Each connection has a clone.
 #[derive(Clone)]
 pub(crate) struct Server {
     shared: Arc<Shared>,
@@ -66,7 +66,7 @@ impl Server {
         Ok(Server { shared: Arc::new(shared), tool_router: Server::tool_router() })
     }
 
-    /// Answers from profiles, outside of the thread that serves connections.
+    /// Computes an answer from profiles, outside of the thread that serves connections.
     async fn read<A: Send + 'static>(
         &self,
         arguments: A,
@@ -88,7 +88,7 @@ impl Server {
     }
 }
 
-/// The page of an answer as the result of a tool.
+/// Returns the page of an answer as the result of a tool.
 fn shown(answer: &Answer, limit: Limit, pages: Pages<'_>) -> Result<CallToolResult, Refusal> {
     let (cursor, has_more) = match pages {
         Pages::First => (None, false),
@@ -104,36 +104,36 @@ fn shown(answer: &Answer, limit: Limit, pages: Pages<'_>) -> Result<CallToolResu
     let value = serde_json::to_value(&position).map_err(|error| Refusal::Failed(error.to_string()))?;
     let mut result = CallToolResult::success(vec![ContentBlock::text(page.text)]);
     if position.next_cursor.is_some() || position.profile.is_some() {
-        // For clients that show text only.
+        // The text is for clients that do not show structured content.
         result.content.push(ContentBlock::text(value.to_string()));
     }
     result.structured_content = Some(value);
     Ok(result)
 }
 
-/// A refusal, which the model of a client reads.
+/// Returns a refusal as a result, which the client's language model reads.
 fn refused(refusal: &Refusal) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(refusal.to_string())])
 }
 
-/// The result of a tool that ran something: the rest of its answer is not kept.
+/// Returns the result of a tool that ran a command. The rest of its answer is not kept.
 fn ran(answer: Result<Answer, Refusal>, max_tokens: Option<u64>, cursor: Option<&str>) -> CallToolResult {
     let result = Limit::new(max_tokens).and_then(|limit| shown(&answer?, limit, Pages::At(cursor)));
     result.unwrap_or_else(|refusal| refused(&refusal))
 }
 
-/// The same of a run of a program: another page would be another run.
+/// Returns the result of a tool that ran a program. It has one page, because another page would need another run.
 fn ran_once(answer: Result<Answer, Refusal>, max_tokens: Option<u64>) -> CallToolResult {
     let result = Limit::new(max_tokens).and_then(|limit| shown(&answer?, limit, Pages::First));
     result.unwrap_or_else(|refusal| refused(&refusal))
 }
 
-/// Which page of an answer is meant.
+/// The requested page of an answer.
 #[derive(Clone, Copy)]
 enum Pages<'a> {
-    /// The first one, and there is no other.
+    /// The first page, without further pages.
     First,
-    /// That at a cursor.
+    /// The page at a cursor.
     At(Option<&'a str>),
 }
 
@@ -309,7 +309,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// Works outside of the thread that serves connections.
+/// Runs work outside of the thread that serves connections.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, ErrorData> {

@@ -1,4 +1,4 @@
-//! What a server serves, and its bounds.
+//! Settings of a server: transport, folders and limits.
 
 use std::path::PathBuf;
 
@@ -9,24 +9,24 @@ pub enum Transport {
     Stdio,
     /// HTTP on 127.0.0.1.
     Http {
-        /// Port; 0 takes any.
+        /// Port number; 0 selects a free port.
         port: u16,
-        /// Token that clients have to send; a random one where none is given.
+        /// Token that clients must send; a random token if none is given.
         token: Option<String>,
     },
 }
 
-/// What a server serves, and its bounds.
+/// Settings of a server: transport, folders and limits.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Folders that clients can reach; none: the current folder.
+    /// Folders that clients can access; the current folder if empty.
     pub roots: Vec<PathBuf>,
     /// The `warpline` executable that runs programs.
     pub executable: PathBuf,
     /// How clients reach the server.
     pub transport: Transport,
-    /// Seconds that a run may take.
+    /// Maximum seconds of a run.
     pub seconds: u64,
-    /// Bytes that the processes of a run may have together in memory.
+    /// Maximum resident memory of a run's processes together, in bytes.
     pub memory: u64,
 }

@@ -1,6 +1,6 @@
 //! URIs of profiles: `warpline://profile/` and the path.
 
-/// How URIs of profiles start.
+/// Prefix of the URIs of profiles.
 pub(crate) const PREFIX: &str = "warpline://profile/";
 
 /// Returns the URI of a path.
@@ -15,7 +15,7 @@ pub(crate) fn of_path(path: &str) -> String {
     uri
 }
 
-/// Returns the path of a URI; `None` for what is no URI of a profile.
+/// Returns the path of a URI; `None` if it is not the URI of a profile.
 pub(crate) fn to_path(uri: &str) -> Option<String> {
     let encoded = uri.strip_prefix(PREFIX)?.as_bytes();
     let mut bytes = Vec::with_capacity(encoded.len());

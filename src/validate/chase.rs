@@ -1,4 +1,4 @@
-//! Pointer chases: what the program of `warpline validate` walks.
+//! Pointer chases, which the program of `warpline validate` runs.
 
 use std::fmt::Write as _;
 
@@ -6,94 +6,94 @@ use serde::{Deserialize, Serialize};
 
 use warpline_simulator::hierarchy::HierarchyConfig;
 
-/// Source of the program, in CUDA.
+/// CUDA source of the program.
 pub const PROGRAM: &str = include_str!("chases.cu");
 
-/// One thread follows indices of 4 bytes through an array, round and round.
+/// A chase in which one thread follows 4-byte indices through an array, repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chase {
-    /// Size of the array, a multiple of the stride.
+    /// Size of the array in bytes; a multiple of the stride.
     pub bytes: u64,
-    /// From one load to the next, a multiple of 4.
+    /// Distance between consecutive loads in bytes; a multiple of 4.
     pub stride: u64,
-    /// Loads before the clock is read.
+    /// Number of loads before the clock is read.
     pub before: u64,
-    /// Loads that are timed.
+    /// Number of timed loads.
     pub timed: u64,
-    /// The loads go past L1 (`ld.global.cg`).
+    /// Whether the loads bypass L1 (`ld.global.cg`).
     pub past_level_1: bool,
 }
 
 impl Chase {
-    /// Runs half of the passes before the clock is read, half after it.
+    /// Returns a chase whose first half of the passes is not timed and whose second half is.
     pub fn passes(bytes: u64, stride: u64, passes: u64, past_level_1: bool) -> Chase {
         let bytes = whole(bytes, stride);
         let pass = bytes / stride;
         Chase { bytes, stride, before: pass * (passes / 2), timed: pass * (passes - passes / 2), past_level_1 }
     }
 
-    /// Returns a pass to fill the caches, then at most [`TIMED`] loads under the clock.
+    /// Returns a chase with one pass to fill the caches, followed by at most [`TIMED`] timed loads.
     fn timed(bytes: u64, stride: u64, past_level_1: bool) -> Chase {
         let bytes = whole(bytes, stride);
         let pass = bytes / stride;
         Chase { bytes, stride, before: pass, timed: pass.clamp(TIMED / 8, TIMED), past_level_1 }
     }
 
-    /// All loads.
+    /// Returns the number of all loads.
     pub fn loads(&self) -> u64 {
         self.before + self.timed
     }
 }
 
-/// Loads under the clock: enough that the one which may be under way at either end does not count.
+/// Number of timed loads: large enough that a load in flight at either end is negligible.
 const TIMED: u64 = 32 << 10;
 
-/// Returns a multiple of the stride, and at least one.
+/// Rounds to a multiple of the stride, at least one stride.
 fn whole(bytes: u64, stride: u64) -> u64 {
     (bytes / stride).max(1) * stride
 }
 
-/// Sizes from `low` to `high`, `steps` per doubling.
+/// Returns sizes from `low` to `high`, `steps` per doubling.
 fn sizes(low: u64, high: u64, steps: u32) -> impl Iterator<Item = u64> {
     let factor = 2f64.powf(1.0 / f64::from(steps));
     let doublings = (high as f64 / low as f64).log2();
     let count = (doublings * f64::from(steps)).ceil() as i32;
-    // Whole lines of every GPU, so that no size divides one.
+    // Sizes are multiples of the line size of every GPU.
     (0..=count).map(move |step| (low as f64 * factor.powi(step) / 256.0).round() as u64 * 256)
 }
 
-/// Strides that show how much a miss fetches, in bytes.
+/// Strides in bytes that show how much a miss fetches.
 const FETCH_STRIDES: [u64; 7] = [4, 8, 16, 32, 64, 128, 256];
-/// Strides that show the bytes of a tag: odd multiples of lines, so that sets chosen by plain address bits are all
-/// used.
+/// Strides that show the bytes per tag. They are odd multiples of lines, so that all sets are used if address bits
+/// select the set.
 const TAG_STRIDES: [u64; 4] = [3 * 32, 3 * 64, 3 * 128, 3 * 256];
 
-/// What a timed chase is part of.
+/// The measurement that a timed chase belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
-    /// Sizes: capacities.
+    /// Different sizes, which show capacities.
     Sizes {
-        /// The loads go past L1.
+        /// Whether the loads bypass L1.
         past_level_1: bool,
     },
-    /// Strides over an array that does not fit: what a miss fetches.
+    /// Different strides in an array that does not fit, which show how much a miss fetches.
     Fetch {
-        /// The loads go past L1.
+        /// Whether the loads bypass L1.
         past_level_1: bool,
     },
-    /// Sizes at a stride beyond a line: bytes of a tag.
+    /// Different sizes at a stride larger than a line, which show the bytes per tag.
     Tags {
-        /// Bytes.
+        /// Stride in bytes.
         stride: u64,
     },
 }
 
-/// What is timed on a GPU to find its caches; the model only bounds the search.
+/// Returns the chases that are timed on a GPU to find its caches. The model only limits the search.
 pub fn timing_plan(config: &HierarchyConfig) -> Vec<(Sweep, Chase)> {
     let l1 = config.l1.bytes;
     let l2 = config.l2.bytes();
     let mut plan = Vec::new();
-    // Capacities, through L1 and past it. A stride of one line reaches every line once per pass.
+    // These chases measure capacities, with and without L1. A stride of one line reaches every line once per pass.
     for (past_level_1, low) in [(false, 4 << 10), (true, 256 << 10)] {
         let all = sizes(low, 1 << 20, 8).chain(sizes(1 << 20, 4 * l2, 6).skip(1));
         plan.extend(all.map(|bytes| (Sweep::Sizes { past_level_1 }, Chase::timed(bytes, 128, past_level_1))));
@@ -109,7 +109,7 @@ pub fn timing_plan(config: &HierarchyConfig) -> Vec<(Sweep, Chase)> {
     plan
 }
 
-/// Returns the plan as the program reads it.
+/// Returns the plan in the format that the program reads.
 pub fn plan_text<'a>(plan: impl IntoIterator<Item = &'a Chase>) -> String {
     plan.into_iter().fold(String::new(), |mut text, chase| {
         let Chase { bytes, stride, before, timed, past_level_1 } = chase;
@@ -118,26 +118,25 @@ pub fn plan_text<'a>(plan: impl IntoIterator<Item = &'a Chase>) -> String {
     })
 }
 
-/// Why a result of the program cannot be read.
+/// Reasons why a result of the program cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CyclesError {
-    /// A line is something else.
+    /// A line is not a number.
     #[error("`{0}` is no number of cycles")]
     NoNumber(String),
-    /// Lines are missing, or there are too many.
+    /// The number of lines is wrong.
     #[error("{requested} chases were requested, {found} have a result")]
     Count {
-        /// Chases of the plan.
+        /// Number of chases in the plan.
         requested: usize,
-        /// Lines of the result.
+        /// Number of lines in the result.
         found: usize,
     },
 }
 
-/// Returns the program's result: cycles of the timed loads, a line per chase.
+/// Parses the program's result: the cycles of the timed loads, one line per chase.
 ///
-/// # Errors
-/// Returns what is wrong with it.
+/// # Errors Returns an error if it is invalid.
 pub fn read_cycles(text: &str, chases: usize) -> Result<Vec<u64>, CyclesError> {
     let number = |line: &str| line.trim().parse().map_err(|_| CyclesError::NoNumber(line.to_owned()));
     let cycles: Vec<u64> = text.lines().map(number).collect::<Result<_, _>>()?;

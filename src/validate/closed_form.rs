@@ -1,24 +1,24 @@
-//! Misses of pointer chases that follow from a cache's size, line and sector alone (DELTA, section 4), whatever it
-//! replaces; where it replaces the least recently used, also beyond its size.
+//! Closed forms for the misses of pointer chases (DELTA, section 4). Up to the size of a cache, they follow from its
+//! size, line and sector alone, for any replacement policy; for LRU, also beyond its size.
 
 use serde::{Deserialize, Serialize};
 
 use super::chase::Chase;
 use warpline_simulator::hierarchy::{HierarchyConfig, Index, Replacement};
 
-/// Misses of all loads of a chase, `None` where no closed form holds.
+/// Misses of all loads of a chase; `None` if no closed form exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misses {
-    /// Lookups of L1 that miss.
+    /// Lookups that miss in L1.
     pub l1: Option<u64>,
-    /// Lookups of L2 that miss.
+    /// Lookups that miss in L2.
     pub l2: Option<u64>,
 }
 
-/// A chase and what it must miss.
+/// A chase and its expected misses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What it shows.
+    /// Description of the tested property.
     pub what: &'static str,
     /// The chase.
     pub chase: Chase,
@@ -42,7 +42,8 @@ fn level_1(config: &HierarchyConfig, all: &mut Vec<Case>) {
     let bytes = u64::from(l1.lines(0)) * u64::from(l1.line_bytes);
     let mut add =
         |what, chase: Chase, l1| all.push(Case { what, chase, misses: Misses { l1, l2: Some(cold(config, &chase)) } });
-    // A pseudo-LRU tree whose sides differ gives lines up before all are taken, so half of the cache is what is sure.
+    // A pseudo-LRU tree with unequal sides evicts lines before all ways are used, so only half of the cache is
+    // guaranteed.
     let lru = l1.replacement == Replacement::Lru;
     for quarters in if lru { 1..=3 } else { 1..=2 } {
         for stride in [4, sector, 128] {
@@ -69,7 +70,7 @@ fn level_2(config: &HierarchyConfig, all: &mut Vec<Case>) {
     let bytes = l2.bytes();
     let (line, fill) = (u64::from(l2.line_bytes), u64::from(l2.fill_bytes));
     let mut add = |what, chase, l2| all.push(Case { what, chase, misses: Misses { l1: None, l2: Some(l2) } });
-    // Where L2 has two partitions an SM keeps copies of the far one's lines in its own.
+    // If L2 has two partitions, an SM's partition keeps copies of lines of the far partition.
     for part in [8, 4] {
         for stride in [32, 128] {
             let chase = Chase::passes(bytes / part, stride, 2, true);
@@ -84,7 +85,7 @@ fn level_2(config: &HierarchyConfig, all: &mut Vec<Case>) {
     }
 }
 
-/// Misses of L2 by loads through L1 that touch each place for the first time.
+/// Returns the L2 misses of loads through L1 that touch each element for the first time.
 fn cold(config: &HierarchyConfig, chase: &Chase) -> u64 {
     let (sector, fill) = (u64::from(config.l1.sector_bytes), u64::from(config.l2.fill_bytes));
     if sector >= fill {
@@ -108,7 +109,7 @@ mod tests {
             let cases = cases(&config);
             assert!(cases.len() >= 5, "{name}");
             for Case { what, chase, misses } in cases {
-                // The large ones run through the whole tool in the end-to-end tests.
+                // The end-to-end tests run the large chases.
                 if chase.loads() > 1 << 17 {
                     continue;
                 }

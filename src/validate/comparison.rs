@@ -1,4 +1,4 @@
-//! A profile's figures against the counters of Nsight Compute, kernel by kernel.
+//! Compares a profile's figures with the counters of Nsight Compute, kernel by kernel.
 
 use std::collections::BTreeMap;
 
@@ -7,47 +7,47 @@ use serde::{Deserialize, Serialize};
 use super::counters::KernelCounters;
 use warpline_profile::model::{Kernel, LevelMetrics, Metrics, Profile, Site};
 
-/// A figure and a counter.
+/// A figure and the corresponding counter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
-    /// Which, see [`compare`].
+    /// Name of the figure; see [`compare`].
     pub metric: String,
-    /// Warpline's.
+    /// Warpline's value.
     pub ours: f64,
-    /// The counters'.
+    /// Value of the counters.
     pub counted: f64,
-    /// In per cent of what was counted; for rates, in points.
+    /// Error in per cent of the counted value; for rates, in percentage points.
     pub error: f64,
-    /// The error is in points.
+    /// Whether the error is in percentage points.
     pub points: bool,
 }
 
-/// One kernel.
+/// The comparison of one kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedKernel {
     /// Demangled name.
     pub kernel: String,
-    /// Launches, all of them counted.
+    /// Number of launches; the counters include all of them.
     pub launches: u64,
-    /// Its figures; those with nothing on either side are left out.
+    /// Its figures, except those that are zero on both sides.
     pub figures: Vec<Compared>,
 }
 
-/// All kernels of a profile.
+/// The comparison of all kernels of a profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Indexed by kernel.
+    /// Results by kernel.
     pub kernels: Vec<ComparedKernel>,
-    /// What could not be compared, and why.
+    /// Notes on figures that could not be compared.
     pub notes: Vec<String>,
 }
 
-/// A figure of a kernel, as hardware counts it.
+/// A figure of a kernel as a fraction.
 enum Value {
     Count(f64),
-    /// Shares of a whole; a rate in per cent.
+    /// Numerator and denominator of a rate in per cent.
     Share(f64, f64),
-    /// A mean.
+    /// Numerator and denominator of a mean.
     Mean(f64, f64),
 }
 
@@ -75,7 +75,7 @@ impl View<'_> {
         sites.map(|site| of(&site.metrics)).sum::<u64>() as f64
     }
 
-    /// Over global and local memory.
+    /// Returns a sum over global and local memory.
     fn level(&self, of: impl Fn(&Metrics) -> Option<u64>) -> f64 {
         let spaces = self.kernel.metrics.iter().filter(|(space, _)| *space == "global" || *space == "local");
         spaces.filter_map(|(_, metrics)| of(metrics)).sum::<u64>() as f64
@@ -95,14 +95,14 @@ fn l2(metrics: &Metrics, of: impl Fn(&LevelMetrics) -> u64) -> Option<u64> {
     metrics.l2.as_ref().map(of)
 }
 
-/// A figure that can be compared only where little of it is still in L2 at the end.
+/// A figure that can be compared only if little of the written data is still in L2 at the end.
 const DRAM_WRITES: &str = "sectors written to DRAM";
 const STAYING: f64 = 4.0;
 const SECTOR_BYTES: u32 = 32;
 
 type Counter<'a> = &'a dyn Fn(&str) -> Option<f64>;
 
-/// Name, Warpline's figure, counted figure.
+/// Name, Warpline's value, and counted value.
 type Row = (&'static str, fn(&View) -> Value, fn(Counter) -> Option<Value>);
 
 const ROWS: &[Row] = &[
@@ -179,7 +179,7 @@ const ROWS: &[Row] = &[
     (
         "L2 hit rate",
         |view| {
-            // The counters take a store that allocates for a hit.
+            // The counters count a store that allocates as a hit.
             let hits = view.level(|m| l2(m, |level| level.hits + level.store_allocations));
             Value::Share(hits, view.level(|m| l2(m, |level| level.lookups)))
         },
@@ -215,7 +215,8 @@ const ROWS: &[Row] = &[
         |counter| Some(Value::Mean(counter("smsp__thread_inst_executed.sum")?, counter("smsp__inst_executed.sum")?)),
     ),
     (
-        // Not the same branches: ptxas makes predicates of short ones, and counts unconditional ones too.
+        // The sets of branches differ: ptxas converts short branches to predicates, and the counters include
+        // unconditional branches.
         "divergent share of branches",
         |view| Value::Share(view.divergent as f64, view.branches as f64),
         |counter| {
@@ -225,15 +226,15 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-/// Compares the kernels of a profile with counters of the same program without hooks. Launches of a name are matched in
-/// their order, so all of them have to be there.
+/// Compares the kernels of a profile with counters of the same program without hooks. Launches of a kernel name are
+/// matched in order, so all of them must be present.
 pub fn compare(profile: &Profile, counters: &[KernelCounters]) -> Comparison {
     let mut notes = Vec::new();
     let mut counted: BTreeMap<&str, Vec<&KernelCounters>> = BTreeMap::new();
     for launch in counters {
         counted.entry(base_name(&launch.kernel)).or_default().push(launch);
     }
-    // By name, the kernels of its launches in order: instances of a template share a name.
+    // Kernels of the launches in order, by name. Instances of a template share a name.
     let mut launches: BTreeMap<&str, Vec<(u64, usize)>> = BTreeMap::new();
     for (index, kernel) in profile.kernels.iter().enumerate() {
         let of = launches.entry(base_name(&kernel.name)).or_default();
@@ -245,7 +246,7 @@ pub fn compare(profile: &Profile, counters: &[KernelCounters]) -> Comparison {
         let rows = counted.remove(name).unwrap_or_default();
         let of_name = || profile.kernels.iter().enumerate().filter(|(_, kernel)| base_name(&kernel.name) == name);
         if of_name().any(|(_, kernel)| !kernel.launch_groups.is_empty()) {
-            // Not all are listed, so they can be distinguished by order only if the name has one kernel.
+            // Not all launches are listed. Their order identifies the kernel only if the name belongs to one kernel.
             let all: u64 = of_name().map(|(_, kernel)| kernel.launch_count()).sum();
             match of_name().map(|(index, _)| index).collect::<Vec<_>>()[..] {
                 [kernel] if rows.len() as u64 == all => of_kernel.entry(kernel).or_default().extend(rows),
@@ -303,7 +304,7 @@ fn compare_kernel(profile: &Profile, kernel: &Kernel, rows: &[&KernelCounters]) 
         let (ours, counted) = (ours.number()?, counted.number()?);
         let error = match (points, counted) {
             (true, _) => ours - counted,
-            // Zero on both sides is not evidence.
+            // A value that is zero on both sides is no evidence.
             (false, 0.0) if ours == 0.0 => return None,
             (false, 0.0) => 100.0,
             (false, _) => 100.0 * (ours - counted) / counted,
@@ -313,8 +314,8 @@ fn compare_kernel(profile: &Profile, kernel: &Kernel, rows: &[&KernelCounters]) 
     ComparedKernel { kernel: kernel.name.clone(), launches: rows.len() as u64, figures: figures.collect() }
 }
 
-/// A kernel's name without result, name spaces, template arguments and parameters, which demanglers write differently,
-/// and without the constants of a Triton kernel, which counters do not name.
+/// Returns a kernel's name without result, namespaces, template arguments and parameters, which demanglers write
+/// differently, and without the constants of a Triton kernel, which the counters do not contain.
 fn base_name(name: &str) -> &str {
     const UNNAMED: [&str; 2] = ["(anonymous namespace)::", "<unnamed>::"];
     let behind = UNNAMED.iter().filter_map(|unnamed| Some(name.rfind(unnamed)? + unnamed.len())).max().unwrap_or(0);
@@ -324,26 +325,26 @@ fn base_name(name: &str) -> &str {
     plain.rsplit(' ').next().unwrap_or(plain)
 }
 
-/// A metric over all kernels.
+/// The errors of a metric over all kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Which.
+    /// Name of the metric.
     pub metric: String,
-    /// Kernels that have it.
+    /// Number of kernels with the metric.
     pub kernels: u64,
-    /// Errors without their signs: mean, median and worst.
+    /// Mean of the absolute errors.
     pub mean: f64,
-    /// Half of the kernels are better.
+    /// Median of the absolute errors.
     pub median: f64,
-    /// The worst kernel's.
+    /// Largest absolute error.
     pub worst: f64,
-    /// Which kernel that is.
+    /// Name of the kernel with the largest error.
     pub worst_kernel: String,
-    /// In points, else in per cent.
+    /// Whether errors are in percentage points instead of per cent.
     pub points: bool,
 }
 
-/// Returns the errors of each metric over all kernels, in the order of a kernel's figures.
+/// Returns the errors of each metric over all kernels, in the order of the kernels' figures.
 pub fn summarize(comparisons: &[Comparison]) -> Vec<Summary> {
     let kernels: Vec<&ComparedKernel> = comparisons.iter().flat_map(|comparison| &comparison.kernels).collect();
     let rows = ROWS.iter().filter_map(|(metric, ..)| {

@@ -1,4 +1,4 @@
-//! Counters of Nsight Compute, from what `ncu --csv` prints.
+//! Reads counters of Nsight Compute from the output of `ncu --csv`.
 
 use std::collections::BTreeMap;
 
@@ -31,37 +31,36 @@ pub const METRICS: &[&str] = &[
 /// The counters of one launch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelCounters {
-    /// Kernel as printed.
+    /// Name of the kernel as printed.
     pub kernel: String,
-    /// Keyed by metric, in its base unit.
+    /// Values in base units, by metric.
     pub values: BTreeMap<String, f64>,
 }
 
-/// Why a file is not a list of counters.
+/// Reasons why a file is not a valid list of counters.
 #[derive(Debug, thiserror::Error)]
 pub enum CountersError {
-    /// No table.
+    /// It contains no table.
     #[error("no line begins with \"ID\": this is not what `ncu --csv --metrics …` prints")]
     NoTable,
-    /// A table without a column.
+    /// The table lacks a column.
     #[error("the table has no column \"{0}\"")]
     NoColumn(&'static str),
-    /// A broken line.
+    /// A line is invalid.
     #[error("{0}")]
     Csv(#[from] csv::Error),
 }
 
-/// Columns ahead of the metrics.
+/// Columns before the metrics.
 const KERNEL: &str = "Kernel Name";
 const METRIC: &str = "Metric Name";
 const UNIT: &str = "Metric Unit";
 const VALUE: &str = "Metric Value";
 
-/// Reads what `ncu --csv` prints, in the order of its launches: a line per launch and metric, or with `--page raw` a
-/// line per launch. Lines before the table and those of the profiler itself (`==PROF==`) are passed over.
+/// Reads the output of `ncu --csv` in the order of launches: one line per launch and metric, or with `--page raw` one
+/// line per launch. Lines before the table and lines of the profiler (`==PROF==`) are ignored.
 ///
-/// # Errors
-/// [`CountersError`].
+/// # Errors Returns a [`CountersError`].
 pub fn read(text: &str) -> Result<Vec<KernelCounters>, CountersError> {
     let lines: Vec<&str> =
         text.lines().skip_while(|line| !line.starts_with("\"ID\"")).filter(|line| line.starts_with('"')).collect();
@@ -84,7 +83,7 @@ pub fn read(text: &str) -> Result<Vec<KernelCounters>, CountersError> {
         let record = record?;
         let field = |index: usize| record.get(index).unwrap_or_default();
         let Ok(id) = field(0).parse::<u64>() else {
-            // Behind the header of `--page raw` stands a line of units.
+            // With `--page raw`, the line after the header contains units.
             units = record.iter().map(str::to_owned).collect();
             continue;
         };
@@ -106,7 +105,8 @@ pub fn read(text: &str) -> Result<Vec<KernelCounters>, CountersError> {
     Ok(launches.into_values().collect())
 }
 
-/// Returns a number with separators of thousands, in the base unit: `Ksector` and `Mbyte` are a thousand and a million.
+/// Parses a number with thousands separators and converts it to the base unit: `Ksector` and `Mbyte` are a thousand and
+/// a million.
 fn number(text: &str, unit: &str) -> Option<f64> {
     let value: f64 = text.replace(',', "").parse().ok()?;
     let mut letters = unit.chars();

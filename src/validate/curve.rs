@@ -1,36 +1,36 @@
-//! Cache properties from a curve of latencies.
+//! Derives cache properties from a curve of latencies.
 
 use serde::{Deserialize, Serialize};
 
 /// Average latency of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Size of the array, or stride.
+    /// Size of the array or stride, in bytes.
     pub bytes: u64,
     /// Cycles per load.
     pub cycles: f64,
 }
 
-/// A level of the hierarchy.
+/// A level of the hierarchy, visible as a plateau of the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
-    /// Largest size that it serves; the last level's is the end of the curve.
+    /// Largest size that it serves; for the last level, the end of the curve.
     pub bytes: u64,
-    /// Its latency.
+    /// Latency in cycles.
     pub cycles: f64,
 }
 
-/// Neighbours on a plateau differ by at most this share.
+/// Maximum relative difference between adjacent points of a plateau.
 const FLAT: f64 = 0.02;
-/// A plateau spans at least this factor in size, and this many points.
+/// Minimum ratio between the sizes at the ends of a plateau, and minimum number of points.
 const SPAN: f64 = 1.5;
 const POINTS: usize = 4;
-/// Plateaus whose latencies differ by less than this share are one.
+/// Plateaus whose latencies differ by less than this share are merged.
 const ALIKE: f64 = 0.1;
-/// A size still fits when at most this share of the step to the next level shows.
+/// A size still fits if at most this share of the step to the next level is visible.
 const SPILLED: f64 = 0.05;
 
-/// Returns the levels of a curve over sizes, which ascend: stretches where the latency hardly changes.
+/// Returns the levels of a curve over ascending sizes: ranges in which the latency hardly changes.
 pub fn plateaus(points: &[Point]) -> Vec<Plateau> {
     let mut found: Vec<(usize, f64)> = Vec::new();
     let mut first = 0;
@@ -70,8 +70,8 @@ fn median(run: &[Point]) -> f64 {
     cycles[cycles.len() / 2]
 }
 
-/// Bytes that a miss fetches, from latencies over strides, which double: as long as several loads share what is
-/// fetched, a doubled stride doubles what lies above the latency of a `hit`.
+/// Returns the bytes that a miss fetches, from latencies over doubling strides. As long as several loads share a fetch,
+/// doubling the stride doubles the difference from the latency of a `hit`.
 pub fn doubling(points: &[Point], hit: f64) -> Option<u64> {
     let mut last = points.first()?.bytes;
     for pair in points.windows(2) {
@@ -84,15 +84,15 @@ pub fn doubling(points: &[Point], hit: f64) -> Option<u64> {
     Some(last)
 }
 
-/// Bytes of a tag, from the largest sizes that fit at each stride: beyond a tag's bytes, what fits grows with the
-/// stride. Sets that a stride leaves out only make a quotient larger, so the smallest counts.
+/// Returns the bytes per tag, from the largest sizes that fit at each stride. Beyond a tag's bytes, the fitting size
+/// grows with the stride. Sets that a stride skips can only increase a quotient, so the smallest one is used.
 pub fn tag_bytes(capacity: u64, fitting: &[(u64, u64)]) -> Option<u64> {
     let quotients = fitting
         .iter()
         .filter(|(_, bytes)| *bytes > 0)
         .map(|(stride, bytes)| *stride as f64 * capacity as f64 / *bytes as f64);
     let smallest = quotients.min_by(f64::total_cmp)?;
-    // Tags are powers of two.
+    // The bytes per tag are a power of two.
     Some(1 << smallest.log2().round().max(2.0) as u32)
 }
 
@@ -104,8 +104,8 @@ mod tests {
         of.iter().map(|&(bytes, cycles)| Point { bytes, cycles }).collect()
     }
 
-    /// te42kyfo/gpu-benches 1c36d509, gpu-latency on a V100: KiB and cycles of a random chain with 64 bytes between its
-    /// places, every other point.
+    /// Latencies of a V100 from te42kyfo/gpu-benches 1c36d509 (gpu-latency): KiB and cycles of a random chain with 64
+    /// bytes between elements; every other point.
     const V100: [(u64, f64); 33] = [
         (15, 30.0),
         (20, 30.0),
@@ -146,7 +146,7 @@ mod tests {
     fn the_levels_of_a_real_gpu() {
         let found = plateaus(&points(&V100));
         let levels: Vec<(u64, f64)> = found.iter().map(|level| (level.bytes, level.cycles)).collect();
-        // 128 KiB less what shared memory keeps, 6 MiB, and memory.
+        // The levels are L1 (128 KiB minus shared memory), L2 (6 MiB) and device memory.
         assert_eq!(levels, [(118, 30.1), (5770, 215.0), (75772, 428.2)]);
     }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_a_miss_fetches() {
-        // Half of the loads hit at a stride of half a sector.
+        // At a stride of half a sector, half of the loads hit.
         let of = |sector: u64| -> Vec<Point> {
             let share = |stride: u64| stride.min(sector) as f64 / sector as f64;
             [4u64, 8, 16, 32, 64, 128, 256]
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn bytes_of_a_tag() {
-        // 128 KiB of lines of 128 bytes; the last stride leaves half of the sets out.
+        // The cache has 128 KiB in lines of 128 bytes. The last stride skips half of the sets.
         let fitting = [(96, 128 << 10), (192, 192 << 10), (384, 384 << 10), (768, 384 << 10)];
         assert_eq!(tag_bytes(128 << 10, &fitting), Some(128));
         assert_eq!(tag_bytes(128 << 10, &[]), None);

@@ -1,4 +1,4 @@
-//! Figures of caches out of timed chases, and those of the model.
+//! Derives figures of caches from timed chases, and compares them with the model.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,16 @@ use super::curve::{Point, doubling, plateaus, tag_bytes};
 use warpline_simulator::hierarchy::HierarchyConfig;
 use warpline_simulator::models::{Curve, CurvePath as Path};
 
-/// A figure as the model has it and as it was measured.
+/// A figure of the model and its measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureRow {
-    /// Which.
+    /// Name of the figure.
     pub what: String,
     /// `bytes` or `cycles`.
     pub unit: String,
-    /// `None`: the model has no such figure.
+    /// Value of the model; `None` if it has no such figure.
     pub model: Option<f64>,
-    /// `None`: the curves do not show it.
+    /// Measured value; `None` if the curves do not show it.
     pub measured: Option<f64>,
 }
 
@@ -46,12 +46,12 @@ fn points(timed: &[(Sweep, Chase, u64)], sweep: Sweep, of: impl Fn(&Chase) -> u6
     points
 }
 
-/// Bytes of L1 when no shared memory is needed.
+/// Returns the bytes of L1 without shared memory.
 fn level_1_bytes(config: &HierarchyConfig) -> f64 {
     (u64::from(config.l1.lines(0)) * u64::from(config.l1.line_bytes)) as f64
 }
 
-/// Figures that curves over sizes give: capacities and latencies.
+/// Returns the figures that follow from curves over sizes: capacities and latencies.
 pub fn of_curves(config: &HierarchyConfig, curves: &[Curve]) -> Vec<FigureRow> {
     let mut rows = Vec::new();
     for curve in curves {
@@ -69,7 +69,7 @@ pub fn of_curves(config: &HierarchyConfig, curves: &[Curve]) -> Vec<FigureRow> {
                 "L2" => Some(config.l2.bytes() as f64),
                 _ => None,
             };
-            // With more or fewer levels than the model has, it is not known which is which.
+            // If the number of levels differs from the model, levels cannot be assigned.
             if model.is_some() {
                 let measured = has_all.then_some(level.bytes as f64);
                 rows.push(FigureRow { what: format!("capacity of {name}"), unit: "bytes".into(), model, measured });
@@ -82,7 +82,7 @@ pub fn of_curves(config: &HierarchyConfig, curves: &[Curve]) -> Vec<FigureRow> {
     rows
 }
 
-/// All figures that timed chases give.
+/// Returns all figures that follow from timed chases.
 pub fn figures(config: &HierarchyConfig, timed: &[(Sweep, Chase, u64)]) -> Vec<FigureRow> {
     let mut rows = of_curves(config, &curves(timed, ""));
     for (past_level_1, what, model) in [
@@ -117,7 +117,7 @@ pub fn figures(config: &HierarchyConfig, timed: &[(Sweep, Chase, u64)]) -> Vec<F
     rows
 }
 
-/// Returns the curves as a model file has them, and the figures as comments, to be put into it.
+/// Returns the curves in the format of model files, with the figures as comments.
 pub fn model_text(curves: &[Curve], figures: &[FigureRow], source: (&str, &str)) -> String {
     let mut text = String::new();
     for row in figures {
@@ -144,7 +144,7 @@ mod tests {
     use warpline_simulator::hierarchy::pointer_chase::walk_behind;
     use warpline_simulator::models;
 
-    /// Latencies as a GPU with exactly the model's caches would give them: 30 cycles at L1, 200 at L2, 500 beyond.
+    /// Returns the latencies of a GPU with exactly the model's caches: 30 cycles for L1, 200 for L2, and 500 beyond.
     fn timed(config: &HierarchyConfig) -> Vec<(Sweep, Chase, u64)> {
         let plan = timing_plan(config).into_iter();
         plan.map(|(sweep, chase)| {
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_model_s_own_latencies_give_its_figures() {
         for (name, l1_kib, sets) in [("v100", 32, 128), ("rtx2080ti", 16, 64)] {
-            // Small caches, so that the test is quick.
+            // The caches are small, so that the test is fast.
             let mut config = models::find(name).unwrap().hierarchy().unwrap();
             config.l1.bytes = l1_kib << 10;
             config.l1.reserved_bytes = 0;

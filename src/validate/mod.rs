@@ -1,4 +1,4 @@
-//! Truth: a model's caches against closed forms, against a GPU's own latencies, and figures against the counters of
+//! Validation: compares a model's caches with closed forms and with a GPU's latencies, and figures with the counters of
 //! Nsight Compute. `docs/fidelity.md` describes the method.
 
 mod chase;

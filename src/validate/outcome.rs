@@ -6,27 +6,27 @@ use super::chase::Chase;
 use super::figures::FigureRow;
 use warpline_simulator::models::Curve;
 
-/// What was validated, and how it came out.
+/// The result of a validation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
-    /// `cpu` or `gpu`: where the chases ran.
+    /// `cpu` or `gpu`: the device that ran the chases.
     pub device: String,
-    /// The model.
+    /// Name of the model.
     pub model: String,
     /// Chases with closed forms.
     pub cases: Vec<CaseRow>,
-    /// Figures with the model's, from `curves`.
+    /// Measured figures (from `curves`) and those of the model.
     pub figures: Vec<FigureRow>,
-    /// Measured here on a GPU, else those of the model's file.
+    /// Curves measured on this GPU; otherwise, those of the model file.
     pub curves: Vec<Curve>,
-    /// The curves were measured by this run.
+    /// Whether this run measured the curves.
     pub measured: bool,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 impl Validation {
-    /// Cases whose simulation does not give the closed form.
+    /// Returns the number of cases whose simulation differs from the closed form.
     pub fn wrong(&self) -> usize {
         self.cases.iter().filter(|case| case.l1.is_wrong() || case.l2.is_wrong()).count()
     }
@@ -35,7 +35,7 @@ impl Validation {
 /// A chase with a closed form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseRow {
-    /// What it shows.
+    /// Description of the tested property.
     pub what: String,
     /// The chase.
     pub chase: Chase,

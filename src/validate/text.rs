@@ -1,11 +1,11 @@
-//! Validations for people.
+//! Text output of validations.
 
 use std::fmt::Write as _;
 
 use super::comparison::{Comparison, Summary, summarize};
 use super::outcome::{Level, Validation};
 
-/// Chases and figures.
+/// Returns the text of chases and figures.
 pub fn validation_text(validation: &Validation) -> String {
     let mut text = format!("CACHES OF {} BY POINTER CHASES ({})\n\n", validation.model, place(&validation.device));
     _ = writeln!(
@@ -50,7 +50,7 @@ fn place(device: &str) -> &'static str {
     if device == "gpu" { "run on a GPU" } else { "run on the CPU device" }
 }
 
-/// What loads that go past a level do there: nothing, or more than they should.
+/// Returns the figures of loads that bypass a level: none, or an unexpected number.
 fn past(level: &Level) -> String {
     if level.closed_form.is_none() && level.simulated == 0 && level.counted.is_none_or(|misses| misses == 0.0) {
         "past L1".to_owned()
@@ -69,7 +69,7 @@ fn misses(level: &Level) -> String {
     format!("{form}, {}{mark}{counted}", level.simulated)
 }
 
-/// Returns the text of profiles against counters.
+/// Returns the text of a comparison of profiles with counters.
 pub fn comparison_text(programs: &[(String, Comparison)]) -> String {
     let mut text = String::from("FIGURES AGAINST THE COUNTERS OF NSIGHT COMPUTE\n");
     for (program, comparison) in programs {
@@ -116,7 +116,7 @@ fn unit(points: bool) -> &'static str {
     if points { "points" } else { "%" }
 }
 
-/// Counts whole, rates and means with three places.
+/// Formats counts as integers, and rates and means with three decimal places.
 fn short(number: f64) -> String {
     if number.fract() == 0.0 { format!("{number:.0}") } else { format!("{number:.3}") }
 }

@@ -1,4 +1,4 @@
-//! Whether a recording was made like the profile that is judged.
+//! Checks whether a recording was created in the same way as the judged profile.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::document::Difference;
 use warpline_profile::Profile;
 use warpline_profile::store::Record;
 
-/// Differences that the user takes responsibility for, by their names.
+/// Names of differences that the user accepts.
 #[derive(Clone, Debug, Default)]
 pub struct Accepted(BTreeSet<String>);
 
@@ -23,7 +23,7 @@ impl Accepted {
     }
 }
 
-/// Compares what a record alone contains; most recordings that are unlike need not be read for it.
+/// Compares the data in the record. This excludes most unsuitable recordings without reading their profiles.
 pub(super) fn of_record(record: &Record, case: &Case, accepted: &Accepted) -> Vec<Difference> {
     let run = &case.profile.run;
     let mut found = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn of_record(record: &Record, case: &Case, accepted: &Accepted) -> Ve
     accepted.leave(found)
 }
 
-/// Everything in which two profiles were not made alike.
+/// Returns all differences in how two profiles were created.
 pub(super) fn of_profile(before: &Profile, after: &Profile, accepted: &Accepted) -> Vec<Difference> {
     let (one, other) = (&before.run, &after.run);
     let mut found = differences(before, after);

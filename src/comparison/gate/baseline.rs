@@ -1,4 +1,4 @@
-//! Which recording a profile is compared with.
+//! Selects the recording with which a profile is compared.
 
 use super::alike::{Accepted, of_profile, of_record};
 use super::case::Case;
@@ -6,28 +6,28 @@ use super::document::Passed;
 use warpline_profile::Profile;
 use warpline_profile::store::{Recorded, Store, StoreError};
 
-/// Most recordings that are searched: older ones are poor baselines for a change.
+/// Maximum number of recordings that are searched. Older recordings are poor baselines.
 const MOST: usize = 200;
 
-/// Recordings that may serve, the nearest first.
+/// Recordings that may serve as the baseline, the nearest first.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     /// The recordings.
     pub records: Vec<Recorded>,
-    /// Why the first one is the nearest.
+    /// Reason why the first one is the nearest.
     pub why: String,
 }
 
-/// What was found.
+/// The result of the search.
 #[derive(Debug, Default)]
 pub struct Choice {
-    /// The nearest recording that was made alike, and its profile.
+    /// The nearest suitable recording and its profile.
     pub chosen: Option<(Recorded, Profile)>,
-    /// Nearer ones that were not.
+    /// Nearer recordings that were created differently.
     pub passed: Vec<Passed>,
 }
 
-/// Finds the nearest recording that was made like `case`.
+/// Finds the nearest recording that was created in the same way as `case`.
 ///
 /// # Errors
 /// Returns an error if a profile is missing or damaged.

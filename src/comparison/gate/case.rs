@@ -1,4 +1,4 @@
-//! What is judged.
+//! The profile that a gate judges.
 
 use warpline_profile::Profile;
 
@@ -9,7 +9,7 @@ pub struct Case {
     pub name: String,
     /// The commit that was built.
     pub commit: Option<String>,
-    /// The branch that it is on.
+    /// The branch of the commit.
     pub branch: Option<String>,
     /// Compiler and its options.
     pub compiler: Option<String>,

@@ -12,7 +12,7 @@ const SCHEMA: &str = "warpline.gate";
 /// Value of [`Gate::version`] that this release writes.
 const VERSION: u32 = 1;
 
-/// What came of a gate.
+/// The result of a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// `warpline.gate`.
@@ -21,12 +21,12 @@ pub struct Gate {
     pub version: u32,
     /// The requested baseline: a branch or a commit.
     pub baseline: String,
-    /// One per profile.
+    /// Results, one per profile.
     pub programs: Vec<Program>,
 }
 
 impl Gate {
-    /// Creates a `Gate` for these programs. What was typed is written so that it can be shown anywhere.
+    /// Creates a `Gate` for these programs. The user's input is escaped for display.
     pub fn new(baseline: &str, mut programs: Vec<Program>) -> Gate {
         let typed = programs.iter_mut().flat_map(|one| one.commit.iter_mut().chain(&mut one.branch));
         typed.for_each(visible::make_name);
@@ -34,21 +34,21 @@ impl Gate {
     }
 }
 
-/// Whether a program may go in.
+/// Whether a program passes the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// All limits hold.
+    /// No limit is broken.
     Held,
     /// A limit is broken.
     Broken,
-    /// There is nothing to compare with.
+    /// No recording exists as a baseline.
     NoBaseline,
-    /// There is something, and it was not made alike.
+    /// Recordings exist, but they were created differently.
     Unlike,
 }
 
-/// A profile and what came of it.
+/// The result for one profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     /// Name of its recordings.
@@ -57,19 +57,20 @@ pub struct Program {
     pub models: Vec<String>,
     /// The commit that was judged.
     pub commit: Option<String>,
-    /// The branch that it is on.
+    /// The branch of the commit.
     pub branch: Option<String>,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What it was compared with.
+    /// The baseline of the comparison.
     pub baseline: Option<Baseline>,
-    /// Nearer recordings that were not made alike.
+    /// Nearer recordings that were created differently.
     pub passed: Vec<Passed>,
-    /// The comparison with its limits; with itself where there is no baseline, so that limits of worst values count.
+    /// The comparison with the results of limits. Without a baseline, it is a comparison of the profile with itself, so
+    /// that absolute limits apply.
     pub comparison: Option<Diff>,
 }
 
-/// What a profile was compared with.
+/// The recording with which a profile was compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     /// Digest of the recording.
@@ -78,14 +79,14 @@ pub struct Baseline {
     pub commit: Option<String>,
     /// Its branch.
     pub branch: Option<String>,
-    /// When it was committed, or else run.
+    /// Time of the commit if known; otherwise, of the run.
     pub date: String,
-    /// Why it was taken.
+    /// Reason for its selection.
     pub why: String,
 }
 
 impl Baseline {
-    /// Returns a recording, and why it was taken.
+    /// Creates a `Baseline` from a recording and the reason for its selection.
     pub fn from_record(recorded: &Recorded, why: &str) -> Baseline {
         Baseline {
             record: recorded.id.to_string(),
@@ -97,13 +98,13 @@ impl Baseline {
     }
 }
 
-/// A recording that was not made alike.
+/// A recording that was created differently.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
     /// Digest of the recording.
     pub record: String,
     /// Its commit.
     pub commit: Option<String>,
-    /// In what it differs.
+    /// The differences.
     pub differences: Vec<Difference>,
 }

@@ -7,21 +7,21 @@ use crate::limits::LimitSet;
 use crate::{Options, compare};
 use warpline_profile::Profile;
 
-/// What a change is held to where the user names nothing, as a file of limits.
+/// Default limits, in the form of a limits file.
 pub const DEFAULT_LIMITS: &str = include_str!("default-limits.toml");
 
-/// A verdict, and the profiles that it is of.
+/// A verdict with the profiles that it refers to.
 #[derive(Debug)]
 pub struct Judged {
-    /// What came of it.
+    /// The result.
     pub program: Program,
-    /// The baseline.
+    /// The profile of the baseline.
     pub before: Option<Profile>,
-    /// What was judged.
+    /// The judged profile.
     pub after: Profile,
 }
 
-/// Compares a profile with its baseline. Without one, limits of worst values count still.
+/// Compares a profile with its baseline. Without a baseline, absolute limits still apply.
 pub fn judge(case: Case, choice: Choice, why: &str, limits: &LimitSet, options: &Options) -> Judged {
     let Case { name, commit, branch, profile: after, .. } = case;
     let (baseline, before) = match choice.chosen {

@@ -1,5 +1,5 @@
-//! Whether a change may go in: a baseline from the store's recordings, a comparison with it, and a verdict. Shown by
-//! `src/report/gate`.
+//! Decides whether a change is acceptable: selects a baseline from the store's recordings, compares the profile with
+//! it, and gives a verdict. `src/report/gate` shows the result.
 
 mod alike;
 mod baseline;

@@ -18,7 +18,7 @@ pub struct History {
     pub version: u32,
     /// Name of the figure.
     pub metric: String,
-    /// One per name of a recording, GPU model and kernel.
+    /// Series, one per name of recordings, GPU model and kernel.
     pub series: Vec<Series>,
 }
 
@@ -27,27 +27,27 @@ pub struct History {
 pub struct Series {
     /// Name of the recordings.
     pub name: String,
-    /// Their first GPU model, whose figures these are.
+    /// Their first GPU model, to which the figures belong.
     pub model: String,
-    /// Demangled name; `None`: the whole program.
+    /// Demangled name of the kernel; `None` for the whole program.
     pub kernel: Option<String>,
-    /// Oldest first.
+    /// Points, the oldest first.
     pub points: Vec<Point>,
 }
 
 /// A value at a commit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// The commit; `None` where the recording has none.
+    /// The commit; `None` if the recording has none.
     pub commit: Option<String>,
-    /// When it was committed, or else run; empty if it is unknown.
+    /// Time of the commit if known, otherwise of the run; empty if unknown.
     pub date: String,
-    /// The branch that it was built on.
+    /// The branch from which the program was built.
     pub branch: Option<String>,
     /// Digest of the recording.
     pub record: String,
-    /// The value; `None` where the kernel has no such figure, or is not there.
+    /// The value; `None` if the kernel is absent or does not have the figure.
     pub value: Option<Value>,
-    /// It differs from the point before.
+    /// Whether the value differs from the previous point.
     pub changed: bool,
 }

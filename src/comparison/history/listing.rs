@@ -1,4 +1,4 @@
-//! The JSON document of `history` without a figure, version 1: what is recorded. Fields are only ever added.
+//! The JSON document of `history` without a figure, version 1: the list of recordings. Fields are only ever added.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use warpline_profile::store::Recorded;
 const SCHEMA: &str = "warpline.recordings";
 const VERSION: u32 = 1;
 
-/// What is recorded.
+/// The list of recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recordings {
     /// `warpline.recordings`.
     pub schema: String,
     /// Version of the document.
     pub version: u32,
-    /// Oldest first.
+    /// Recordings, the oldest first.
     pub recordings: Vec<Recording>,
 }
 
@@ -27,21 +27,21 @@ pub struct Recording {
     pub name: String,
     /// The commit that was built.
     pub commit: Option<String>,
-    /// When that was committed, else when the program ran.
+    /// Time of the commit if known; otherwise, of the run.
     pub date: String,
-    /// The branch that it was built on.
+    /// The branch from which the program was built.
     pub branch: Option<String>,
     /// GPU models.
     pub models: Vec<String>,
     /// Compiler and its options, as they were recorded.
     pub compiler: Option<String>,
-    /// Whether the profile is whole.
+    /// Whether the profile is complete.
     pub complete: bool,
-    /// Its profile's file, if files were requested and this one can be read.
+    /// File of its profile, if files were requested and it can be read.
     pub file: Option<String>,
 }
 
-/// Returns the document of recordings in their order; `file` names the file of each.
+/// Returns the document for recordings in their order; `file` returns the file of each.
 pub fn listing(records: &[Recorded], file: impl Fn(&Recorded) -> Option<String>) -> Recordings {
     let recording = |recorded: &Recorded| {
         let record = &recorded.record;

@@ -1,4 +1,4 @@
-//! Figures over commits: the order of recordings, and the values of a figure along it.
+//! Figures over commits: orders recordings, and collects the values of a figure.
 
 mod document;
 mod listing;

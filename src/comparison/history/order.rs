@@ -1,13 +1,13 @@
-//! In which order recordings stand.
+//! Orders recordings.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use warpline_profile::store::Recorded;
 
-/// Puts recordings in order, oldest first. The repository's order of commits comes first: `known` are its commits,
-/// parents before children. Then come the parents in the records, then dates, then digests, so
-/// that the order never depends on the caller.
+/// Sorts recordings, the oldest first. The criteria are, in this order: the repository's order of commits (`known`,
+/// parents before children), the parents in the records, dates, and digests. The result does not depend on the initial
+/// order.
 pub fn in_order(records: Vec<Recorded>, known: &[String]) -> Vec<Recorded> {
     let mut groups: BTreeMap<String, Vec<Recorded>> = BTreeMap::new();
     for recorded in records {
@@ -24,7 +24,7 @@ pub fn in_order(records: Vec<Recorded>, known: &[String]) -> Vec<Recorded> {
     all
 }
 
-/// Returns the commits in their order.
+/// Returns the sorted commits.
 fn commits(groups: &BTreeMap<String, Vec<Recorded>>, known: &[String]) -> Vec<String> {
     let names: Vec<&str> = groups.keys().map(String::as_str).collect();
     let number: BTreeMap<&str, usize> = names.iter().enumerate().map(|(number, name)| (*name, number)).collect();
@@ -59,7 +59,7 @@ fn commits(groups: &BTreeMap<String, Vec<Recorded>>, known: &[String]) -> Vec<St
             }
         }
     }
-    // Records that name each other as parents are of no repository; they stand by their dates.
+    // Records that are each other's ancestors contradict each other; they are sorted by date.
     let placed: BTreeSet<usize> = order.iter().copied().collect();
     let mut rest: Vec<usize> = (0..names.len()).filter(|number| !placed.contains(number)).collect();
     rest.sort_by_key(|&number| (dates[number], number));

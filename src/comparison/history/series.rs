@@ -1,4 +1,4 @@
-//! The values of a figure along recordings.
+//! Collects the values of a figure from recordings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use warpline_profile::store::{Recorded, Store, StoreError};
 
 /// A figure's values in one profile, by kernel.
 type Values = Vec<(String, Option<Value>)>;
-/// Name of recordings and GPU model.
+/// Name of the recordings, and GPU model.
 type Group = (String, String);
 
-/// What a figure is wanted of.
+/// The subject of a series.
 #[derive(Clone, Debug)]
 pub enum SeriesScope {
     /// The whole program.
@@ -23,8 +23,8 @@ pub enum SeriesScope {
     Kernels(Regex),
 }
 
-/// Takes a figure from every recording; these are in their order. A change is a difference of more than `tolerance` (a
-/// share) of the value before.
+/// Collects a figure from every recording. Recordings must be sorted. A difference is a change if it exceeds
+/// `tolerance` (a share) of the earlier value.
 ///
 /// # Errors
 /// Returns an error if a profile is missing or damaged.
@@ -36,7 +36,7 @@ pub fn collect(
     tolerance: f64,
 ) -> Result<History, StoreError> {
     let mut groups: BTreeMap<Group, Vec<(&Recorded, Values)>> = BTreeMap::new();
-    // Commits that change nothing share a profile, and need not be read again.
+    // Commits without changes share a profile, which is read only once.
     let mut last: BTreeMap<Group, (String, Values)> = BTreeMap::new();
     for recorded in records {
         let record = &recorded.record;
@@ -67,7 +67,7 @@ pub fn collect(
             for (recorded, values) in &points {
                 let value = value(values);
                 let changed = before.is_some_and(|before| differ(before, value, tolerance));
-                // A value that creeps is measured against the last change, not the last commit.
+                // Values are compared with the last change, not the last commit, so that a slow drift is detected.
                 if changed || before.is_none() {
                     before = Some(value);
                 }

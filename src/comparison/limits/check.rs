@@ -1,4 +1,4 @@
-//! Limits against the rows of a comparison.
+//! Checks limits against the rows of a comparison.
 
 use super::file::{FigureLimit, FindingLimit, FindingSelector, LimitSet};
 use crate::document::{Both, BrokenLimit, Diff, Limits, Value};
@@ -6,13 +6,13 @@ use crate::figures::{Better, Figures, Subject, better};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// A row of a comparison with all its figures, whether they differ or not.
+/// A row of a comparison with all its figures, including equal ones.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub subject: Subject,
-    /// How it is called in messages.
+    /// Name in messages.
     pub name: Both<String>,
-    /// Texts that patterns are matched with.
+    /// Texts that patterns are matched against.
     pub texts: Vec<String>,
     pub figures: Both<Figures>,
 }
@@ -39,16 +39,16 @@ fn is_meant(limit: &FigureLimit, row: &Row) -> bool {
 }
 
 fn check_figure(limit: &FigureLimit, row: &Row, result: &mut Limits) {
-    // What is gone breaks nothing.
+    // A removed row breaks no limit.
     let Some(after) = &row.figures.after else { return };
     let value = |figures: &Figures| figures.get(&limit.metric);
     let before = row.figures.before.as_ref().map(value);
     let Some(now) = value(after) else {
-        // A figure that the row had, and that is absent now, was checked.
+        // A figure that the row had before and that is now absent counts as checked.
         result.checked += u64::from(before.flatten().is_some());
         return;
     };
-    // What there was no trace of before counts as nothing; a share of nothing is none.
+    // An absent count is treated as 0; an absent ratio has no value.
     let was = before.and_then(|value| value.or(matches!(now, Value::Count(_)).then_some(Value::Count(0))));
     let more = better(&limit.metric) == Better::More;
     let mut compare = |kind: &str, allowed: f64| {
@@ -83,7 +83,8 @@ fn check_findings(limit: &FindingLimit, diff: &Diff, after: &Profile, result: &m
     let now = after.findings.iter().filter(meant).count() as u64;
     let new = diff.findings.new.iter().filter(meant).count() as u64;
     let gone = diff.findings.gone.iter().filter(meant).count() as u64;
-    // Findings may change their severity; how many there were follows from the others.
+    // Findings may change their severity. The previous number follows from the numbers of current, new and removed
+    // findings.
     let was = now.saturating_add(gone).saturating_sub(new);
     for (kind, most, count) in [("hard", limit.hard, now), ("new", limit.new, new)] {
         let Some(most) = most else { continue };

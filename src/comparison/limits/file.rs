@@ -9,25 +9,25 @@ use crate::figures::{Subject, names};
 use warpline_findings as findings;
 use warpline_profile::model::Severity;
 
-/// Why a file of limits is not one.
+/// Reasons why a limits file is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum LimitsError {
-    /// It is no TOML.
+    /// The file is not valid TOML.
     #[error("{path}: {error}")]
     Syntax {
         /// File.
         path: PathBuf,
-        /// Cause, with its line.
+        /// The cause, with its line.
         error: Box<toml::de::Error>,
     },
-    /// Something in it has no meaning.
+    /// A key or value is invalid.
     #[error("{path}: {place}: {what}")]
     Wrong {
         /// File.
         path: PathBuf,
-        /// Names of the tables and the key that lead to it.
+        /// Path of tables and keys to it.
         place: String,
-        /// Cause and cure.
+        /// Cause and suggested correction.
         what: String,
     },
 }
@@ -42,36 +42,36 @@ pub struct LimitSet {
 /// A limit of a figure.
 #[derive(Clone, Debug)]
 pub(super) struct FigureLimit {
-    /// As the file has it.
+    /// Name as in the file.
     pub(super) name: String,
     pub(super) subject: Subject,
-    /// Of kernels, lines or allocations; `None`: the program.
+    /// Pattern for kernels, lines or allocations; `None` for the program.
     pub(super) pattern: Option<Regex>,
     pub(super) metric: String,
-    /// Percent that it may be worse than before.
+    /// Maximum deterioration in per cent.
     pub(super) soft: Option<f64>,
-    /// The worst that is allowed.
+    /// Worst allowed value.
     pub(super) hard: Option<f64>,
 }
 
-/// A limit of findings.
+/// A limit on the number of findings.
 #[derive(Clone, Debug)]
 pub(super) struct FindingLimit {
-    /// As the file has it.
+    /// Name as in the file.
     pub(super) name: String,
     pub(super) which: FindingSelector,
-    /// Most that there may be after.
+    /// Maximum number of findings in the profile after.
     pub(super) hard: Option<u64>,
-    /// Most that there may be only after.
+    /// Maximum number of new findings.
     pub(super) new: Option<u64>,
 }
 
-/// Which findings a limit is of.
+/// The findings that a limit applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FindingSelector {
-    /// Of an id.
+    /// Findings with an id.
     Id(String),
-    /// At least as grave.
+    /// Findings with at least this severity.
     Severity(Severity),
 }
 
@@ -88,7 +88,7 @@ const NO_TABLE: &str = "it must be a table, as { soft = 5 } (percent) or { hard 
 /// Reads the text of a file of limits; `path` is for messages.
 ///
 /// # Errors
-/// [`LimitsError`]: what is wrong, and where.
+/// Returns a [`LimitsError`] with position and cause.
 pub fn parse(text: &str, path: &Path) -> Result<LimitSet, LimitsError> {
     let table: Table =
         toml::from_str(text).map_err(|error| LimitsError::Syntax { path: path.to_owned(), error: Box::new(error) })?;
@@ -96,7 +96,7 @@ pub fn parse(text: &str, path: &Path) -> Result<LimitSet, LimitsError> {
     read(&table).map_err(wrong)
 }
 
-/// A source line and a cause.
+/// A position and a cause.
 type Wrong = (String, String);
 
 fn read(file: &Table) -> Result<LimitSet, Wrong> {
@@ -129,7 +129,7 @@ fn read(file: &Table) -> Result<LimitSet, Wrong> {
     Ok(limits)
 }
 
-/// Limits of figures. Names of figures have dots in them: `"global.sectors"` and `global.sectors` are the same.
+/// Reads limits of figures. Names of figures contain dots: `"global.sectors"` and `global.sectors` are equivalent.
 fn figure_limits(
     limits: &mut Vec<FigureLimit>,
     place: &str,
@@ -219,13 +219,13 @@ fn number(value: &Value) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Returns a key as TOML writes it.
+/// Returns a key in TOML syntax.
 fn quoted(key: &str) -> String {
     let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if plain { key.to_owned() } else { format!("{key:?}") }
 }
 
-/// What may have been meant.
+/// Returns the most similar known name.
 fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
     let mut near: Vec<(usize, &str)> = known.map(|name| (distance(given, name), name)).collect();
     near.sort_unstable();
@@ -233,7 +233,7 @@ fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
     format!("nearest are {}", names.join(", "))
 }
 
-/// Letters that must be added, left out or changed; a part of a longer name is near to it.
+/// Returns the edit distance of two names. A part of a longer name has a small distance.
 fn distance(one: &str, other: &str) -> usize {
     if other.contains(one) && !one.is_empty() {
         return 0;

@@ -1,4 +1,4 @@
-//! Limits of what may get worse: from a TOML file, checked against every row of a comparison, changed or not.
+//! Limits on deteriorations, read from a TOML file and checked against every row of a comparison.
 
 mod check;
 mod file;

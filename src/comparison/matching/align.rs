@@ -1,26 +1,25 @@
-//! Pairs the lines of two versions of a piece of code: what is the same stays together in its order, then what was
-//! moved, then what was edited.
+//! Pairs the lines of two versions of code: first unchanged lines in order, then moved lines, then edited lines.
 
 use std::collections::BTreeMap;
 
 use super::text::{SAME, Text};
 
-/// Edited lines are at least so alike.
+/// Minimum similarity of edited lines.
 const EDITED: u32 = 500;
-/// And where nothing but that speaks for them.
+/// Minimum similarity of edited lines without other evidence.
 const EDITED_AND_MOVED: u32 = 650;
 
-/// A line in its place.
+/// A line at its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item<'a> {
     pub(super) text: &'a Text,
-    /// Name of its file, without the folders.
+    /// Name of its file, without folders.
     pub(super) file: &'a str,
     pub(super) line: u32,
 }
 
-/// Pairs of lines that may still be compared one by one. Two large profiles must not take hours; past that only equal
-/// lines are found.
+/// Remaining number of pairwise comparisons of lines. The budget limits the time for large profiles. When it is used
+/// up, only equal lines are paired.
 #[derive(Debug)]
 pub(super) struct Budget(u64);
 
@@ -41,7 +40,7 @@ impl Budget {
     }
 }
 
-/// Pairs of indices into both, each line in one pair at most.
+/// Returns pairs of indices into both lists. Each line is in at most one pair.
 pub(super) fn align(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget) -> Vec<(usize, usize)> {
     let mut pairs = in_order(before, after, budget);
     for moved in [moved_unique, moved_any, moved_edited] {
@@ -57,7 +56,7 @@ pub(super) fn align(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget
 
 type Rest = (Vec<usize>, Vec<usize>);
 
-/// What is in no pair.
+/// Returns the lines without a pair.
 fn rest(before: usize, after: usize, pairs: &[(usize, usize)]) -> Rest {
     let (mut one, mut other) = (vec![true; before], vec![true; after]);
     for &(at, to) in pairs {
@@ -68,7 +67,7 @@ fn rest(before: usize, after: usize, pairs: &[(usize, usize)]) -> Rest {
     (free(one), free(other))
 }
 
-/// Pairs whose order is the same on both sides.
+/// Returns pairs that are in the same order on both sides.
 fn in_order(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget) -> Vec<(usize, usize)> {
     let all = ((0..before.len()).collect(), (0..after.len()).collect());
     let anchors = rising(&unique(before, after, &all));
@@ -103,9 +102,9 @@ fn unique(before: &[Item<'_>], after: &[Item<'_>], (one, other): &Rest) -> Vec<(
     pairs
 }
 
-/// Returns the longest part of pairs, sorted by the first index, in which the second rises too.
+/// Returns the longest subsequence of pairs, sorted by the first index, in which the second index is also ascending.
 fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // `ends[n]` is the pair with the least second index that ends such a part of n + 1 pairs.
+    // `ends[n]` is the pair with the smallest second index that ends such a subsequence of n + 1 pairs.
     let mut ends: Vec<usize> = Vec::new();
     let mut previous = vec![None; pairs.len()];
     for (number, &(_, to)) in pairs.iter().enumerate() {
@@ -126,7 +125,7 @@ fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     chain
 }
 
-/// Returns the best pairs in order of two pieces of code between lines that are known to belong together.
+/// Returns the best ordered pairs between two sections of code.
 fn between(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget) -> Vec<(usize, usize)> {
     if before.is_empty() || after.is_empty() {
         return Vec::new();
@@ -136,7 +135,7 @@ fn between(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget) -> Vec<
     }
     let width = after.len() + 1;
     let scores: Vec<u32> = before.iter().flat_map(|one| after.iter().map(|other| score(one, other, EDITED))).collect();
-    // `best[i][j]`: of what begins at the lines i and j.
+    // `best[i][j]` is the best score of the sections that start at the lines i and j.
     let mut best = vec![0u32; (before.len() + 1) * width];
     for at in (0..before.len()).rev() {
         for to in (0..after.len()).rev() {
@@ -164,7 +163,7 @@ fn between(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget) -> Vec<
     pairs
 }
 
-/// Equal lines, each with the next one that there is.
+/// Pairs equal lines, each with the next equal one.
 fn equal_in_order(before: &[Item<'_>], after: &[Item<'_>]) -> Vec<(usize, usize)> {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, item) in after.iter().enumerate().filter(|(_, item)| item.text.is_known()) {
@@ -182,15 +181,15 @@ fn equal_in_order(before: &[Item<'_>], after: &[Item<'_>]) -> Vec<(usize, usize)
     pairs
 }
 
-/// What speaks for two lines being versions of one; 0 where nothing does.
+/// Returns the score for two lines being versions of the same line; 0 if they are unrelated.
 fn score(before: &Item<'_>, after: &Item<'_>, edited: u32) -> u32 {
     let same_file = before.file == after.file;
     let place = 20 * u32::from(same_file) + 10 * u32::from(same_file && before.line == after.line);
     match (before.text.is_known(), after.text.is_known()) {
-        // Nothing but the place is known of them.
+        // Only their position is known.
         (false, false) if same_file && before.line == after.line => SAME,
         (true, true) if before.text.key() == after.text.key() => {
-            // Braces follow what is around them.
+            // Lines without names and numbers, such as braces, are paired with their surroundings.
             place + if before.text.is_significant() { SAME + 100 } else { 100 }
         }
         (true, true) if before.text.is_significant() && after.text.is_significant() => {
@@ -259,7 +258,7 @@ mod tests {
         let one = ["x[i] = 0;", "sync();", "x[i] = 0;", "}"];
         assert_eq!(pairs(&one, &one), [(0, 0), (1, 1), (2, 2), (3, 3)]);
         assert_eq!(pairs(&["x[i] = 0;", "x[i] = 0;"], &["f();", "x[i] = 0;", "x[i] = 0;"]), [(0, 1), (1, 2)]);
-        // Of three equal lines one is gone: two are left, whichever they are.
+        // One of three equal lines is removed, so any two pairs are correct.
         assert_eq!(pairs(&["f(1);", "f(1);", "f(1);"], &["f(1);", "f(1);"]).len(), 2);
     }
 

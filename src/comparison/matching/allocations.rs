@@ -1,4 +1,5 @@
-//! Allocations: those of one name, kind and call path are reported together, however often it is taken.
+//! Pairs allocations. Allocations with the same name, kind and call path form one group, even if the call path is
+//! executed repeatedly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use warpline_profile::model::{Allocation, Frame};
 /// Allocations of one name, kind and call path.
 #[derive(Clone, Debug)]
 pub struct AllocationGroup<'a> {
-    /// In the order of the profile; at least one.
+    /// Allocations in the order of the profile; at least one.
     pub rows: Vec<&'a Allocation>,
 }
 
@@ -30,29 +31,29 @@ impl<'a> AllocationGroup<'a> {
         &self.first().path
     }
 
-    /// Bytes of all of them.
+    /// Returns the total bytes.
     pub fn bytes(&self) -> u64 {
         self.rows.iter().fold(0, |sum, row| sum.saturating_add(row.bytes))
     }
 
-    /// Returns the line of the user's own code that makes them.
+    /// Returns the line in the user's code that allocates.
     pub fn place(&self) -> Option<SourceLine<'a>> {
         let frame = self.path().iter().rev().find(|frame| frame.line != 0 && !is_header(&frame.file))?;
         Some((&frame.file, frame.line))
     }
 
-    /// Kernels that use them, by index.
+    /// Returns the indices of the kernels that use them.
     fn users(&self, code: &Code<'_>) -> BTreeSet<usize> {
         self.rows.iter().flat_map(|row| &row.by_kernel).filter_map(|row| code.kernel(row.kernel)).collect()
     }
 }
 
-/// Headers in which templates stand that call the functions of CUDA.
+/// Returns whether a file is a header with templates that call CUDA functions.
 fn is_header(file: &str) -> bool {
     file.is_empty() || file.starts_with("/usr/") || file.contains("/include/")
 }
 
-/// All groups, by their first row. Memory of the compiler is included only if it is used.
+/// Returns all groups in the order of their first rows. Memory of the compiler is included only if it is used.
 pub fn groups<'a>(code: &Code<'a>) -> Vec<AllocationGroup<'a>> {
     let mut known: BTreeMap<(&str, Option<&str>, &[Frame]), usize> = BTreeMap::new();
     let mut groups: Vec<AllocationGroup<'a>> = Vec::new();
@@ -66,7 +67,7 @@ pub fn groups<'a>(code: &Code<'a>) -> Vec<AllocationGroup<'a>> {
     groups
 }
 
-/// Which group is which.
+/// Pairs the groups of two profiles.
 pub fn pair(
     (before, after): (&Code<'_>, &Code<'_>),
     (one, other): (&[AllocationGroup<'_>], &[AllocationGroup<'_>]),
@@ -83,21 +84,21 @@ pub fn pair(
         Some((group.kind().to_owned(), group.name().map(str::to_owned), signature(group, code)))
     };
     pairs.by_key(sizes, |at| same(&one[at], before), |to| same(&other[to], after), in_order);
-    // The call path may have other lines in it.
+    // The remaining call path may differ.
     let named = |group: &AllocationGroup<'_>| Some((group.name()?.to_owned(), group.kind().to_owned()));
     let made_at = |group: &AllocationGroup<'_>| lines.after(None, group.place()?);
     let key_before = |at: usize| Some((named(&one[at])?, made_at(&one[at])?));
     let key_after = |to: usize| Some((named(&other[to])?, other[to].place()?));
     pairs.by_key(sizes, key_before, key_after, in_order);
     pairs.by_key(sizes, |at| named(&one[at]), |to| named(&other[to]), in_order);
-    // Another function of CUDA makes it.
+    // The allocating CUDA function may differ.
     let name = |group: &AllocationGroup<'_>| group.name().map(str::to_owned);
     pairs.by_key(sizes, |at| name(&one[at]), |to| name(&other[to]), in_order);
-    // The variable has another name.
+    // The name of the variable may differ.
     let key_before = |at: usize| Some((one[at].kind().to_owned(), made_at(&one[at])?));
     let key_after = |to: usize| Some((other[to].kind().to_owned(), other[to].place()?));
     pairs.by_key(sizes, key_before, key_after, in_order);
-    // Made elsewhere, but as large, as often, and used by the same kernels.
+    // The position may differ, if size, number and using kernels are equal.
     let key = |group: &AllocationGroup<'_>, users: BTreeSet<usize>| {
         (!users.is_empty()).then(|| (group.kind().to_owned(), group.bytes(), group.rows.len(), users))
     };

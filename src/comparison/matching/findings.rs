@@ -1,4 +1,4 @@
-//! Findings: by id, kernel, place and what they are about.
+//! Pairs findings by id, kernel, position and subject.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,37 +7,37 @@ use super::lines::{Code, Lines, SourceLine};
 use super::pairs::{Pairs, in_order};
 use warpline_profile::model::Finding;
 
-/// Findings about an allocation in all kernels, which are at the access that takes most of it.
+/// Findings about an allocation over all kernels. They are reported at the access with the largest share.
 const OF_ALLOCATIONS: [&str; 1] = ["cache-sweep"];
 
-/// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is not data that
-/// is swept again.
+/// Evidence that only one variant of a rule's findings has. For example, data that one kernel passes to another is not
+/// data that is swept again.
 const OF_VARIANTS: [&str; 1] = ["inputs_read_bytes"];
 
-/// Everything a finding is known by, in terms of the profile after.
+/// The identity of a finding, in terms of the profile after.
 struct Key<'a> {
     id: &'a str,
-    /// Which variant of the rule's findings it is.
+    /// Variant of the rule's findings.
     variant: Option<&'static str>,
-    /// Kernel, by index.
+    /// Index of the kernel.
     kernel: Option<usize>,
     place: Option<SourceLine<'a>>,
-    /// Its line is in both profiles.
+    /// Whether its line exists in both profiles.
     is_kept: bool,
     /// All its lines.
     lines: BTreeSet<SourceLine<'a>>,
-    /// Group of allocations, by index.
+    /// Index of the allocation group.
     allocation: Option<usize>,
     object: Option<&'a str>,
 }
 
-/// Group of each allocation, by its number.
+/// Returns the group of each allocation, by its number.
 fn groups_of(groups: &[AllocationGroup<'_>]) -> BTreeMap<u64, usize> {
     let numbered = groups.iter().enumerate();
     numbered.flat_map(|(index, group)| group.rows.iter().map(move |row| (row.id, index))).collect()
 }
 
-/// Which finding is which.
+/// Pairs the findings of two profiles.
 pub fn pair(
     (before, after): (&Code<'_>, &Code<'_>),
     (one, other): (&[AllocationGroup<'_>], &[AllocationGroup<'_>]),
@@ -60,19 +60,20 @@ pub fn pair(
         matching.by(allowed, |key| Some((key.kernel, None, Some(key.allocation?), None)));
         matching.by(allowed, |key| Some((key.kernel, None, None, Some(key.object?))));
     }
-    // About the kernel or the program as a whole.
+    // These findings concern the kernel or the program as a whole.
     let is_whole = |key: &Key<'_>| key.allocation.is_none() && key.object.is_none();
     matching.by(Allowed::Any, |key| is_whole(key).then_some((key.kernel, None, None, None)));
-    // About an allocation, whichever kernel takes most of it now.
+    // These findings concern an allocation, regardless of the kernel with the largest share.
     let is_of_allocation = |key: &Key<'_>| OF_ALLOCATIONS.contains(&key.id);
     matching.by(Allowed::Any, |key| Some((None, None, Some(key.allocation.filter(|_| is_of_allocation(key))?), None)));
     matching.pairs
 }
 
-/// Kernel, source line, allocation and object of a key, each `None` where it is not compared.
+/// Kernel, source line, allocation and object of a key; each is `None` if it is not compared.
 type KeyPart<'k> = (Option<usize>, Option<SourceLine<'k>>, Option<usize>, Option<&'k str>);
 
-/// Which findings may be one. Of two lines that are both in both profiles, one is another place.
+/// Specifies which findings may be paired. Two different lines that both exist in both profiles are different
+/// positions.
 #[derive(Clone, Copy, PartialEq)]
 enum Allowed {
     Any,
@@ -80,7 +81,7 @@ enum Allowed {
     WrittenAnewAfter,
 }
 
-/// Findings of both sides, and which is which so far.
+/// Findings of both sides, and the pairs found so far.
 struct Matching<'a> {
     befores: Vec<Option<Key<'a>>>,
     afters: Vec<Option<Key<'a>>>,
@@ -88,7 +89,7 @@ struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    /// Pairs those of one id that agree in a part of what they are known by.
+    /// Pairs findings with the same id that agree in a part of their keys.
     fn by(&mut self, allowed: Allowed, part: impl for<'k> Fn(&'k Key<'a>) -> Option<KeyPart<'k>>) {
         let Matching { befores, afters, pairs } = self;
         let sizes = (befores.len(), afters.len());
@@ -103,7 +104,7 @@ impl<'a> Matching<'a> {
         pairs.by_key(sizes, of_before, of_after, in_order);
     }
 
-    /// Pairs those of which the one has the other's line as a further one, as if the worst line of several was fixed.
+    /// Pairs findings if one contains the other's line as a further line, as when the worst of several lines was fixed.
     fn by_further_lines(&mut self) {
         let Matching { befores, afters, pairs } = self;
         let (one, other) = pairs.rest(befores.len(), afters.len());
@@ -123,7 +124,7 @@ impl<'a> Matching<'a> {
     }
 }
 
-/// In terms of the profile after; `None` for what was found in a kernel that is gone.
+/// Converts a finding of the profile before to a key in terms of the profile after; `None` if its kernel is gone.
 fn key_before<'a>(
     finding: &'a Finding,
     before: &Code<'_>,

@@ -1,31 +1,30 @@
-//! Kernels: by name as long as that is possible, then by what they do.
+//! Pairs kernels, first by name, then by their code.
 
 use super::lines::Code;
 use super::pairs::{Pairs, best_first, in_order};
 use super::text::{SAME, likeness, words};
 use warpline_profile::model::Kernel;
 
-/// Least likeness at which a kernel with another name is treated as the same one; of [`SAME`].
+/// Minimum similarity (out of [`SAME`]) at which a renamed kernel is recognised.
 const RENAMED: u32 = 500;
-/// Pairs of kernels that are compared by what they do; of more, only names count.
+/// Maximum number of kernel pairs that are compared by code. If there are more, only names are used.
 const MOST_COMPARED: usize = 40_000;
-/// Hashes of a kernel's text that are compared.
+/// Maximum number of hashes of a kernel's text that are compared.
 const MOST_GRAMS: usize = 4000;
 
-/// What a kernel is known by.
+/// The properties by which a kernel is recognised.
 struct Facts<'a> {
     kernel: &'a Kernel,
-    /// File of its module, without the folders.
+    /// File of its module, without folders.
     unit: &'a str,
     /// Name without result, template arguments and parameters.
     base: &'a str,
-    /// Without numbers of what has no names.
+    /// Parameters without the numbers of unnamed entities.
     parameters: String,
-    /// For what has a number in place of a name: its name without such numbers, which change where another one is
-    /// added.
+    /// For kernels with unnamed entities: the name without their numbers, which change if another entity is added.
     unnamed: Option<String>,
     words: Vec<String>,
-    /// Of all its lines, sorted.
+    /// Sorted hashes of all its lines.
     grams: Vec<u64>,
 }
 
@@ -36,8 +35,8 @@ impl<'a> Facts<'a> {
             let parameters = unnamed(parameters).unwrap_or_else(|| parameters.to_owned());
             let mut grams: Vec<u64> = Vec::new();
             for place in code.lines_of(index) {
-                // The head has the name and the parameters, and most kernels have a line that makes an index of these
-                // two.
+                // The function header is excluded, because it contains the name and parameters. Lines that compute an
+                // index are excluded, because most kernels have one.
                 let text = code.text(place);
                 if *place == (kernel.file.as_str(), kernel.line)
                     || ["blockIdx", "threadIdx"].iter().all(|one| text.key().contains(one))
@@ -63,7 +62,7 @@ impl<'a> Facts<'a> {
         code.profile.kernels.iter().enumerate().map(facts).collect()
     }
 
-    /// How much speaks for two being one, up to [`SAME`].
+    /// Returns the similarity of two kernels, up to [`SAME`].
     fn likeness(&self, other: &Facts<'_>) -> u32 {
         let body = likeness(&self.grams, &other.grams);
         let name = likeness(&self.words, &other.words);
@@ -72,14 +71,14 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A name and what else must be the same.
+/// Returns a name, and further data that must be equal.
 type KeyOf = fn(&Facts<'_>) -> Option<(String, String)>;
 
-/// Which kernel is which.
+/// Pairs the kernels of two profiles.
 pub fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
     let (one, other) = (Facts::all(before), Facts::all(after));
     let mut pairs = Pairs::default();
-    // Of those that share a name, those that are most alike.
+    // Among kernels with equal names, the most similar ones are paired.
     let choose = |befores: &[usize], afters: &[usize]| match (befores, afters) {
         ([before], [after]) => vec![(*before, *after)],
         _ if befores.len().saturating_mul(afters.len()) > MOST_COMPARED => in_order(befores, afters),
@@ -131,9 +130,9 @@ pub fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
     pairs
 }
 
-/// A name without the numbers of lambdas and unnamed types; `None` where it has none of either.
+/// Returns a name without the numbers of lambdas and unnamed types; `None` if it contains neither.
 fn unnamed(name: &str) -> Option<String> {
-    // `main::'lambda0'(int)` as LLVM writes it, `main::{lambda(int)#2}` as GNU does.
+    // LLVM writes `main::'lambda0'(int)`, and GNU writes `main::{lambda(int)#2}`.
     const SIGNS: [&str; 3] = ["'lambda", "'unnamed", "#"];
     let (mut plain, mut rest, mut found) = (String::with_capacity(name.len()), name, false);
     while let Some((at, sign)) = SIGNS.iter().filter_map(|sign| Some((rest.find(sign)?, sign))).min() {
@@ -146,7 +145,7 @@ fn unnamed(name: &str) -> Option<String> {
     found.then_some(plain)
 }
 
-/// Name without result and template arguments, and parameters.
+/// Splits a name into the name without result and template arguments, and the parameters.
 fn parts(name: &str) -> (&str, &str) {
     let plain = warpline_profile::plain_name(name);
     let parameters = name.rfind(plain).map_or("", |at| &name[at + plain.len()..]);

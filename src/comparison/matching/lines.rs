@@ -1,4 +1,4 @@
-//! Lines: those of each pair of kernels, and those of host code.
+//! Pairs the lines of each pair of kernels, and the lines of host code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +12,14 @@ use warpline_profile::model::Frame;
 /// File and line.
 pub type SourceLine<'a> = (&'a str, u32);
 
-/// A profile's code: the lines that its rows name, by kernel.
+/// The lines that a profile's rows refer to, by kernel.
 pub struct Code<'a> {
     pub profile: &'a Profile,
     texts: BTreeMap<&'a str, BTreeMap<u32, Text>>,
     unknown: Text,
-    /// Indexed by index of the kernel.
+    /// Lines by index of the kernel.
     of_kernels: Vec<BTreeSet<SourceLine<'a>>>,
-    /// Lines that rows of no kernel name.
+    /// Lines of host code.
     host: BTreeSet<SourceLine<'a>>,
     by_id: BTreeMap<u32, usize>,
 }
@@ -66,12 +66,12 @@ impl<'a> Code<'a> {
         Code { profile, texts: texts.collect(), unknown: Text::default(), of_kernels, host, by_id }
     }
 
-    /// Returns the kernel that rows mean by a number.
+    /// Returns the index of the kernel with a number.
     pub fn kernel(&self, id: u32) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
 
-    /// Lines of a kernel, by its index.
+    /// Returns the lines of a kernel, given by its index.
     pub(super) fn lines_of(&self, kernel: usize) -> &BTreeSet<SourceLine<'a>> {
         &self.of_kernels[kernel]
     }
@@ -85,7 +85,7 @@ impl<'a> Code<'a> {
         places.iter().map(item).collect()
     }
 
-    /// Returns a frame as it is known in another version: function and text, or else the line.
+    /// Returns the identity of a frame across versions: function and text, or the line if the text is unknown.
     pub(super) fn signature(&self, frame: &'a Frame) -> (&'a str, String) {
         let text = self.text(&(&frame.file, frame.line));
         let text = if text.is_known() { text.key().to_owned() } else { format!("{}:{}", frame.file, frame.line) };
@@ -93,12 +93,12 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Lines after by file and line before.
+/// Lines of the profile after, by file and line of the profile before.
 type Map<'a> = BTreeMap<&'a str, BTreeMap<u32, SourceLine<'a>>>;
 
-/// Which line is which.
+/// The pairs of lines.
 pub struct Lines<'a> {
-    /// Keyed by the index of the kernel before.
+    /// Pairs by index of the kernel before.
     kernels: BTreeMap<usize, Map<'a>>,
     host: Map<'a>,
 }
@@ -120,7 +120,8 @@ impl<'a> Lines<'a> {
         Lines { kernels, host: paired(&before.host, &after.host) }
     }
 
-    /// Returns the line after of a line before, in a kernel (by its index before) or in host code.
+    /// Returns the line in the profile after that is paired with a line in the profile before, in a kernel (given by
+    /// its index before) or in host code.
     pub fn after(&self, kernel: Option<usize>, place: SourceLine<'_>) -> Option<SourceLine<'a>> {
         let map = match kernel {
             Some(kernel) => self.kernels.get(&kernel)?,
@@ -129,7 +130,8 @@ impl<'a> Lines<'a> {
         map.get(place.0)?.get(&place.1).copied()
     }
 
-    /// Returns whether a line after is one that was there before, in a kernel (by its index before) or in host code.
+    /// Returns whether a line of the profile after existed before, in a kernel (given by its index before) or in host
+    /// code.
     pub fn was_there(&self, kernel: Option<usize>, place: SourceLine<'_>) -> bool {
         let map = match kernel {
             Some(kernel) => self.kernels.get(&kernel),

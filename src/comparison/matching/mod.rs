@@ -1,6 +1,6 @@
-//! Which kernel, line, allocation and finding of one profile is which of another: by name, text and place, not by number.
+//! Pairs the kernels, lines, allocations and findings of two profiles by name, text and position, not by number.
 //!
-//! Nothing here trusts the profiles: ids may repeat or lead nowhere, so rows are known by their index.
+//! Profiles are untrusted: ids may be duplicate or invalid, so rows are identified by index.
 
 mod align;
 mod allocations;

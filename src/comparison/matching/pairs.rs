@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Which row of one side is which of the other, by index; each row is in one pair at most.
+/// Pairs of row indices of two sides. Each row is in at most one pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
     after: BTreeMap<usize, usize>,
@@ -10,7 +10,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Adds a pair unless one of its rows has one.
+    /// Adds a pair, unless one of its rows already has one.
     pub fn add(&mut self, before: usize, after: usize) {
         if !self.after.contains_key(&before) && !self.before.contains_key(&after) {
             self.after.insert(before, after);
@@ -18,29 +18,29 @@ impl Pairs {
         }
     }
 
-    /// Returns the row after of a row before.
+    /// Returns the row after that is paired with a row before.
     pub fn after(&self, before: usize) -> Option<usize> {
         self.after.get(&before).copied()
     }
 
-    /// Returns the row before of a row after.
+    /// Returns the row before that is paired with a row after.
     pub fn before(&self, after: usize) -> Option<usize> {
         self.before.get(&after).copied()
     }
 
-    /// All, by the row before.
+    /// Returns all pairs, sorted by the row before.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.after.iter().map(|(&before, &after)| (before, after))
     }
 
-    /// Rows of the one side and of the other that have none yet.
+    /// Returns the rows of both sides that have no pair yet.
     pub fn rest(&self, before: usize, after: usize) -> (Vec<usize>, Vec<usize>) {
         let one = (0..before).filter(|index| !self.after.contains_key(index)).collect();
         let other = (0..after).filter(|index| !self.before.contains_key(index)).collect();
         (one, other)
     }
 
-    /// Pairs rows that share a key. Where several do, they are paired in order, or by `choose`.
+    /// Pairs rows with equal keys. If several rows share a key, they are paired in order or by `choose`.
     pub fn by_key<K: Ord>(
         &mut self,
         (before, after): (usize, usize),
@@ -70,12 +70,12 @@ impl Pairs {
     }
 }
 
-/// Rows in order, one with the other.
+/// Pairs rows in order.
 pub fn in_order(before: &[usize], after: &[usize]) -> Vec<(usize, usize)> {
     before.iter().copied().zip(after.iter().copied()).collect()
 }
 
-/// Pairs with the highest scores, each index once; of equal ones the first.
+/// Selects the pairs with the highest scores, each index once. Among equal scores, the first is selected.
 pub fn best_first(mut scores: Vec<(u32, usize, usize)>) -> Vec<(usize, usize)> {
     scores.sort_unstable_by_key(|&(score, at, to)| (std::cmp::Reverse(score), at, to));
     let mut pairs = Pairs::default();

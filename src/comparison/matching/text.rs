@@ -1,22 +1,22 @@
-//! The text of a source line as it is compared: by tokens, so that blanks and comments do not matter.
+//! The tokens of a source line, so that comparisons ignore blanks and comments.
 
 use std::hash::{Hash as _, Hasher as _};
 
 use rustc_hash::FxHasher;
 
-/// Most tokens of a line that are compared; an untrusted profile may have lines of any length.
+/// Maximum number of tokens per line that are compared, because an untrusted profile may have lines of any length.
 const MOST_TOKENS: usize = 200;
-/// What [`Text::likeness`] is out of.
+/// Maximum value of [`Text::likeness`].
 pub const SAME: u32 = 1000;
 
-/// A source line, ready to be compared.
+/// A source line, prepared for comparisons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
-    /// Tokens, joined by blanks; empty where the profile does not have the line.
+    /// Tokens, joined by blanks; empty if the profile does not contain the line.
     key: String,
-    /// Hashes of tokens and of pairs of neighbours, sorted; equal ones stay.
+    /// Sorted hashes of tokens and of pairs of adjacent tokens, including duplicates.
     grams: Vec<u64>,
-    /// It has a name or a number: a brace alone does not identify the line.
+    /// Whether it contains a name or a number. A brace alone does not identify a line.
     significant: bool,
 }
 
@@ -30,7 +30,7 @@ impl Text {
         Text { key: tokens.join(" "), grams, significant }
     }
 
-    /// Returns whether the profile has the line.
+    /// Returns whether the profile contains the line.
     pub fn is_known(&self) -> bool {
         !self.key.is_empty()
     }
@@ -39,23 +39,23 @@ impl Text {
         self.significant
     }
 
-    /// Key that equal lines share.
+    /// Returns a key that equal lines share.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Hashes of tokens and of pairs of them, sorted.
+    /// Returns the sorted hashes of tokens and of pairs of tokens.
     pub fn grams(&self) -> &[u64] {
         &self.grams
     }
 
-    /// How alike two lines are, up to [`SAME`].
+    /// Returns the similarity of two lines, up to [`SAME`].
     pub fn likeness(&self, other: &Text) -> u32 {
         likeness(&self.grams, &other.grams)
     }
 }
 
-/// Dice's coefficient of two sorted lists, up to [`SAME`].
+/// Returns Dice's coefficient of two sorted lists, up to [`SAME`].
 pub fn likeness<T: Ord>(one: &[T], other: &[T]) -> u32 {
     let (mut at, mut to, mut common) = (0, 0, 0usize);
     while let (Some(left), Some(right)) = (one.get(at), other.get(to)) {
@@ -73,7 +73,7 @@ pub fn likeness<T: Ord>(one: &[T], other: &[T]) -> u32 {
     (2 * common * SAME as usize).checked_div(all).unwrap_or(0) as u32
 }
 
-/// The same in every run.
+/// Returns a hash that is equal in every run.
 fn hash(tokens: &[&str]) -> u64 {
     let mut hasher = FxHasher::default();
     tokens.hash(&mut hasher);
@@ -84,7 +84,7 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Names, numbers, literals and single signs of a line, without comments.
+/// Returns the names, numbers, literals and punctuation of a line, without comments.
 fn tokens(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = line.trim_start();
@@ -107,7 +107,7 @@ fn tokens(line: &str) -> Vec<&str> {
     found
 }
 
-/// Bytes of the string literal that a text begins with; all of it where it does not end.
+/// Returns the length of the string literal at the start of a text; the whole length if it does not end.
 fn literal(text: &str) -> usize {
     let mut escaped = false;
     for (at, character) in text.char_indices().skip(1) {
@@ -119,7 +119,7 @@ fn literal(text: &str) -> usize {
     text.len()
 }
 
-/// Words of a name: `sumOfEnergy_2` has `sum`, `of`, `energy` and `2`; sorted.
+/// Returns the sorted words of a name: `sumOfEnergy_2` has `sum`, `of`, `energy` and `2`.
 pub fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(Text::new("f(\"// \\\" no comment\", 1);").key(), "f ( \"// \\\" no comment\" , 1 ) ;");
         assert!(!Text::new("} // end of f").is_significant());
         assert!(!Text::new("// nothing").is_known());
-        // Nothing that is cut in the middle makes it fail.
+        // Truncated tokens must not cause a panic.
         for text in ["\"", "\"\\", "/*", "/", "é\"é", "…", "/**/"] {
             let _ = Text::new(text);
         }

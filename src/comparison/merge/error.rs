@@ -1,12 +1,12 @@
-//! Why profiles cannot be put together.
+//! Reasons why profiles cannot be merged.
 
-/// Why profiles cannot be put together.
+/// Reasons why profiles cannot be merged.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum MergeError {
-    /// There are none.
+    /// There are no profiles.
     #[error("there is no profile to merge")]
     Nothing,
-    /// They were not made alike.
+    /// The profiles were created differently.
     #[error(
         "the profiles were made for different {what} ({one} and {other}), so their figures do not add up; run the program \
          with the same options each time, or `warpline sim` kept traces for one model"
@@ -14,31 +14,31 @@ pub enum MergeError {
     Different {
         /// `GPU models`, `devices` or `modes`.
         what: &'static str,
-        /// One of them.
+        /// The value of one profile.
         one: String,
-        /// Another one.
+        /// The value of another profile.
         other: String,
     },
-    /// They have nothing in common.
+    /// The profiles belong to different programs.
     #[error("the profiles are of different programs: {one} and {other}; `warpline diff` compares two")]
     Programs {
-        /// One of them.
+        /// The program of one profile.
         one: String,
-        /// Another one.
+        /// The program of another profile.
         other: String,
     },
-    /// They are of ranks of several jobs.
+    /// The profiles belong to ranks of different jobs.
     #[error(
         "the profiles are of ranks of different jobs, one of {one} ranks and one of {other}; remove those of the job that is not \
          meant, which may have been left in the folder"
     )]
     Jobs {
-        /// Ranks of one.
+        /// Number of ranks of one job.
         one: u32,
-        /// Ranks of another.
+        /// Number of ranks of the other job.
         other: u32,
     },
-    /// Some are of ranks, and some are not.
+    /// Only some of the profiles belong to ranks.
     #[error(
         "some of the profiles are of ranks of a job and some are not; merge the ranks of one job, or runs of the program \
          alone"

@@ -1,4 +1,4 @@
-//! Profiles in files, read by several threads, each of which keeps the sum of its share only.
+//! Merges profiles in files with several threads. Each thread keeps only the sum of its share.
 
 use std::path::PathBuf;
 
@@ -8,31 +8,30 @@ use super::{MergeError, Merger};
 use warpline_profile::ranks;
 use warpline_profile::{MergeReader, Profile, ProfileError, ToMerge};
 
-/// What came of files.
+/// The result of merging files.
 #[derive(Debug)]
 pub struct Files {
-    /// The whole.
+    /// The merged profile.
     pub profile: Profile,
-    /// Files that could not be read, in order; their figures are missing in it.
+    /// Files that could not be read, in order. Their figures are missing in the profile.
     pub unreadable: Vec<ProfileError>,
 }
 
-/// Why there is no whole.
+/// Reasons why files cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
     /// A file cannot be read.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// They do not belong together.
+    /// The profiles do not belong together.
     #[error(transparent)]
     Merge(#[from] MergeError),
 }
 
-/// Puts the profiles of files together. A file that cannot be read is reported in the whole; it is an error where
-/// `strict`, or where no other is left.
+/// Merges the profiles in files. The merged profile reports files that cannot be read. They cause an error if `strict`
+/// is true or if no other file is left.
 ///
-/// # Errors
-/// [`FilesError`].
+/// # Errors Returns a [`FilesError`].
 pub fn of_files(files: &[PathBuf], threads: usize, strict: bool) -> Result<Files, FilesError> {
     let threads = threads.clamp(1, files.len().div_ceil(4).max(1));
     let share = files.len().div_ceil(threads).max(1);
@@ -66,10 +65,10 @@ pub fn of_files(files: &[PathBuf], threads: usize, strict: bool) -> Result<Files
     }
 }
 
-/// What a thread has.
+/// The result of a thread.
 struct MergedShare {
     merger: Merger,
-    /// There is anything in it.
+    /// Whether it contains any profile.
     taken: bool,
     unreadable: Vec<ProfileError>,
 }
@@ -81,7 +80,7 @@ fn of_share(files: &[PathBuf], strict: bool) -> Result<MergedShare, FilesError> 
         let read = match reader.read(file) {
             Ok(ToMerge::Section(profile)) => part.merger.take_rank(profile),
             Ok(ToMerge::Document(profile)) => part.merger.take(*profile),
-            // A name that was mistyped is not a lost rank.
+            // A missing file is probably a mistyped name and not a lost rank.
             Err(error) if strict || !file.exists() => return Err(error.into()),
             Err(error) => {
                 part.unreadable.push(error);

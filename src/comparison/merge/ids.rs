@@ -1,4 +1,4 @@
-//! What rows are known by, and the numbers that they get.
+//! The keys of rows, and the new numbers that rows get.
 
 use std::hash::Hash;
 
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use warpline_profile::model::{BlockPart, Frame};
 
-/// Texts and call paths by numbers, so that what rows are known by is small and quickly compared.
+/// Numbers texts and call paths, so that the keys of rows are small and fast to compare.
 #[derive(Debug, Default)]
 pub(super) struct Interner {
     texts: FxHashMap<Box<str>, u32>,
@@ -24,7 +24,7 @@ impl Interner {
         number
     }
 
-    /// The number of a call path.
+    /// Returns the number of a call path.
     pub(super) fn path(&mut self, path: &[Frame]) -> u32 {
         self.list.clear();
         for frame in path {
@@ -34,7 +34,7 @@ impl Interner {
         self.interned()
     }
 
-    /// Returns the number of the lines of a basic block.
+    /// Returns the number of a basic block's lines.
     pub(super) fn parts(&mut self, parts: &[BlockPart]) -> u32 {
         self.list.clear();
         for part in parts {
@@ -54,12 +54,12 @@ impl Interner {
     }
 }
 
-/// Rows by what they are. A profile may have several that nothing distinguishes (copies that unrolling made): the
-/// second of one profile is the second of another.
+/// Rows by key. A profile may have several rows with equal keys (copies from unrolling). The n-th such row of one
+/// profile corresponds to the n-th of another.
 #[derive(Debug)]
 pub(super) struct Rows<K> {
     places: FxHashMap<(K, u32), usize>,
-    /// How often each was met in the profile that is taken.
+    /// Number of occurrences of each key in the current profile.
     met: FxHashMap<K, u32>,
 }
 
@@ -70,7 +70,7 @@ impl<K> Default for Rows<K> {
 }
 
 impl<K: Eq + Hash + Copy> Rows<K> {
-    /// Returns the row that is known by a key, or `next` for a new one.
+    /// Returns the row with a key, or `next` for a new one.
     pub(super) fn place(&mut self, key: K, next: usize) -> usize {
         let met = self.met.entry(key).or_default();
         let place = *self.places.entry((key, *met)).or_insert(next);
@@ -83,13 +83,13 @@ impl<K: Eq + Hash + Copy> Rows<K> {
     }
 }
 
-/// Numbers that one profile's rows get.
+/// New numbers for one profile's rows.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     pub(super) kernels: FxHashMap<u32, u32>,
     pub(super) allocations: FxHashMap<u64, u64>,
     pub(super) host_allocations: FxHashMap<u64, u64>,
-    /// The rank that the profile is of.
+    /// Rank of the profile.
     pub(super) rank: Option<u32>,
 }
 
@@ -106,7 +106,7 @@ type BlockKey = ([u32; 5], u64);
 /// Kernel, verdict, scope, space; operation, position and site of both accesses; allocation; variable.
 type ConflictKey = ([u32; 4], [[u32; 3]; 2], Option<u64>, Option<u32>);
 
-/// All rows that there are so far.
+/// All rows so far.
 #[derive(Debug, Default)]
 pub(super) struct MergedRows {
     pub(super) interner: Interner,
@@ -121,7 +121,7 @@ pub(super) struct MergedRows {
 }
 
 impl MergedRows {
-    /// Another profile is taken.
+    /// Starts the next profile.
     pub(super) fn begin(&mut self) {
         self.kernels.begin();
         self.lines.begin();

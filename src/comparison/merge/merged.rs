@@ -1,4 +1,4 @@
-//! What has been merged so far.
+//! The state of a merge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use super::over::{KernelOver, RowOver};
 use super::run::Facts;
 use warpline_profile::Profile;
 
-/// What there is so far.
+/// The profiles merged so far.
 #[derive(Debug)]
 pub(super) struct Merged {
     pub(super) known: MergedRows,
     pub(super) whole: Profile,
     pub(super) facts: Facts,
-    /// Kernels that were met.
+    /// Kernels that occurred.
     pub(super) met: BTreeSet<u32>,
     pub(super) over: Over,
 }
 
-/// Figures over ranks, by the places of rows.
+/// Figures over ranks, indexed like the rows.
 #[derive(Debug, Default)]
 pub(super) struct Over {
     pub(super) kernels: Vec<KernelOver>,

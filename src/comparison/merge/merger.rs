@@ -1,4 +1,4 @@
-//! Profiles taken one after the other. What is kept is of the size of one profile, however many there are.
+//! Merges profiles one after the other. The memory is that of a single profile, independent of their number.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use warpline_profile::model::{Finding, FoundBefore, SCHEMA, VERSION};
 use warpline_profile::{Profile, may_be_added};
 use warpline_simulator::models;
 
-/// Puts profiles together, in any order and in any parts: the result is the same to the last byte.
+/// Merges profiles. The result is byte for byte independent of the order, and of the parts in which they are merged.
 #[derive(Debug)]
 pub struct Merger {
     merged: Merged,
-    /// The first profile, as long as it is the only one.
+    /// The first profile, while it is the only one.
     only: Option<Box<Profile>>,
 }
 
@@ -28,7 +28,7 @@ impl Default for Merger {
 }
 
 impl Merger {
-    /// Nothing yet.
+    /// Creates an empty merger.
     pub fn new() -> Merger {
         let merged = Merged {
             known: MergedRows::default(),
@@ -40,10 +40,10 @@ impl Merger {
         Merger { merged, only: None }
     }
 
-    /// Takes a profile, which may be a merged one.
+    /// Adds a profile, which may be a merged one.
     ///
     /// # Errors
-    /// [`MergeError`]: it does not belong to those before it. Then nothing of it was taken.
+    /// Returns a [`MergeError`] if it does not belong to the earlier ones; nothing of it is then added.
     pub fn take(&mut self, profile: Profile) -> Result<(), MergeError> {
         self.merged.facts.check(&profile)?;
         self.merged.take(&profile);
@@ -52,7 +52,7 @@ impl Merger {
         Ok(())
     }
 
-    /// Takes the profile of a rank, of which only the part that merging reads need be there.
+    /// Adds the profile of a rank. Only the fields that merging reads must be present.
     ///
     /// # Errors
     /// As [`Self::take`].
@@ -68,10 +68,9 @@ impl Merger {
         self.merged.facts.miss(file, rank);
     }
 
-    /// Returns the whole. A single profile stays as it is, if it is not one of several ranks.
+    /// Returns the merged profile. A single profile is returned unchanged, unless it is one of several ranks.
     ///
-    /// # Errors
-    /// [`MergeError::Nothing`].
+    /// # Errors Returns [`MergeError::Nothing`] if there are no profiles.
     pub fn finish(self) -> Result<Profile, MergeError> {
         let Merger { mut merged, only } = self;
         if let Some(only) = only {
@@ -93,7 +92,7 @@ impl Merger {
             let models = &whole.run.models;
             kernel.estimates.sort_by_key(|estimate| models.iter().position(|model| *model == estimate.model));
         }
-        // Rules add up more than one row.
+        // The rules add up several rows, so the sums must be valid.
         if may_be_added(&whole) {
             whole.findings = findings(&whole);
         } else {
@@ -103,10 +102,10 @@ impl Merger {
     }
 }
 
-/// Those of the whole that are of one of the runs, too: what each of many processes does once is not done many times.
-/// What is of several ranks only is found here.
+/// Returns the findings of the merged profile that one of the runs also has, because work that each of many processes
+/// does once is not repeated work. Findings about several ranks are detected only here.
 ///
-/// Rates are known of built-in models; a profile must not make anybody read a file that it names.
+/// Only the rates of built-in models are used, because an untrusted profile must not cause a file to be read.
 fn findings(whole: &Profile) -> Vec<Finding> {
     let first = whole.run.models.first();
     let built_in = models::names().find(|name| first.is_some_and(|model| model == name));
@@ -149,7 +148,7 @@ impl Merged {
         rows::sources(self, profile);
     }
 
-    /// Puts all launches into groups, where this profile's make them too many.
+    /// Moves all launches into groups if this profile would make them too many.
     fn put_into_groups_if(&mut self, profile: &Profile) {
         let listed = |profile: &Profile| profile.kernels.iter().map(|kernel| kernel.launches.len()).sum::<usize>();
         if listed(&self.whole) + listed(profile) > launches::MOST_LISTED {

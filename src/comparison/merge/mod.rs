@@ -1,11 +1,12 @@
-//! Profiles of one program put together: of its processes, ranks or runs.
+//! Merges profiles of one program: of its processes, ranks or runs.
 //!
-//! Rows are known by what they are (kernels by module and mangled name, sites and lines by place, allocations by name,
-//! kind, call path and size) and get new numbers. Counts are sums, ratios are taken anew. What cannot be put together
-//! without more information than the profiles contain is left out, and a note reports it.
+//! Rows are identified by keys (kernels by module and mangled name, sites and lines by source position, allocations by
+//! name, kind, call path and size) and get new numbers. Counts are added, and ratios are computed again. Data that
+//! cannot be merged without further information is omitted, and a note reports it.
 //!
-//! Every sum is of whole numbers, and the numbers and the order of rows follow from what they are. So neither the order
-//! in which profiles are taken nor the parts in which they are merged matter, and a merged profile can be merged again.
+//! All sums are sums of integers, and the numbers and the order of rows follow from their keys. The result therefore
+//! does not depend on the order of profiles or on the parts in which they are merged, and a merged profile can be
+//! merged again.
 
 mod error;
 mod files;

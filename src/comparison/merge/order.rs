@@ -1,5 +1,5 @@
-//! The last numbers and the order of a merged profile's rows. Both follow from what the rows are, not from the order in
-//! which profiles were taken.
+//! Assigns the final numbers and the order of a merged profile's rows. Both follow from the keys of rows, not from the
+//! order of profiles.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use warpline_profile::model::{
     Profile, StreamConflict, Uninitialised,
 };
 
-/// What rows were, by what they are called now.
+/// Previous indices of rows, by their new numbers.
 struct Places<T> {
     now: BTreeMap<T, T>,
 }
@@ -23,7 +23,7 @@ impl<T: Ord + Copy> Places<T> {
     }
 }
 
-/// Gives rows their figures over ranks, their numbers and their order.
+/// Adds the figures over ranks to rows, and assigns numbers and order.
 pub(super) fn put_in_order(merged: &mut Merged) {
     let whole = &mut merged.whole;
     settle::whole(whole);
@@ -162,7 +162,7 @@ fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64
     }
 }
 
-/// Rows that nothing distinguishes stay as they are: the second of one profile was added to the second of another.
+/// Rows with equal keys keep their order, because the second row of one profile was added to the second row of another.
 fn sort(whole: &mut Profile) {
     whole.lines.sort_by(|one, other| (one.kernel, &one.file, one.line).cmp(&(other.kernel, &other.file, other.line)));
     whole.sites.sort_by(|one, other| {
@@ -180,7 +180,7 @@ fn sort(whole: &mut Profile) {
         (row.kernel, row.file.clone(), row.line, row.kernel_line, row.instructions, parts(row))
     });
     rows::sort_faults(&mut whole.faults);
-    // What is graver first, then what is met more often.
+    // More severe conflicts come first, then more frequent ones.
     whole.conflicts.sort_by_cached_key(|row| {
         let rest = serde_json::to_string(row).unwrap_or_default();
         (row.severity != "warning", std::cmp::Reverse(row.count), rest)

@@ -2,7 +2,7 @@
 
 use warpline_profile::model::Ranges;
 
-/// What a document has, put right: rising, apart, and none the wrong way round.
+/// Normalises the ranges of a document: ascending, not adjacent, and without reversed ranges.
 pub(super) fn sound(ranges: &Ranges) -> Ranges {
     let mut ranges: Ranges = ranges.iter().copied().filter(|[first, last]| first <= last).collect();
     ranges.sort_unstable();
@@ -16,9 +16,9 @@ pub(super) fn sound(ranges: &Ranges) -> Ranges {
     sound
 }
 
-/// Adds ranks of another set.
+/// Adds the ranks of another set.
 pub(super) fn add(to: &mut Ranges, more: &Ranges) {
-    // What is added mostly follows.
+    // The added ranks usually follow the existing ones.
     if let ([.., last], [one]) = (&mut to[..], &more[..])
         && one[0] <= one[1]
         && one[0] == last[1].saturating_add(1)
@@ -30,7 +30,7 @@ pub(super) fn add(to: &mut Ranges, more: &Ranges) {
     *to = sound(to);
 }
 
-/// Ranks that are in both.
+/// Returns the ranks in both sets.
 pub(super) fn common(one: &Ranges, other: &Ranges) -> Ranges {
     let (mut found, mut from) = (Vec::new(), 0);
     for [first, last] in one {
@@ -44,7 +44,7 @@ pub(super) fn common(one: &Ranges, other: &Ranges) -> Ranges {
     found
 }
 
-/// Ranks below `count` that are not in a set.
+/// Returns the ranks below `count` that are not in a set.
 pub(super) fn absent(present: &Ranges, count: u32) -> Ranges {
     let (mut absent, mut next) = (Vec::new(), 0);
     for [first, last] in present {
@@ -59,12 +59,12 @@ pub(super) fn absent(present: &Ranges, count: u32) -> Ranges {
     absent
 }
 
-/// How many ranks there are in a set.
+/// Returns the number of ranks in a set.
 pub(super) fn size(ranges: &Ranges) -> u64 {
     ranges.iter().map(|[first, last]| u64::from(last - first) + 1).sum()
 }
 
-/// `rank 3`, or `ranks 3, 5, 7-9 and 12`; long lists are cut.
+/// Returns a text such as `rank 3` or `ranks 3, 5, 7-9 and 12`; long lists are truncated.
 pub(super) fn named(ranges: &Ranges) -> String {
     const SHOWN: usize = 12;
     let one = |[first, last]: &[u32; 2]| match last - first {
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(named(&vec![[3, 3], [5, 6], [8, 12]]), "ranks 3, 5, 6 and 8-12");
         let many: Ranges = (0..20).map(|rank| [2 * rank, 2 * rank]).collect();
         assert!(named(&many).ends_with(", 22 and 8 more"), "{}", named(&many));
-        // Anybody's document.
+        // The document is untrusted.
         assert_eq!(sound(&vec![[9, 2], [4, u32::MAX], [0, 5], [u32::MAX, u32::MAX]]), vec![[0, u32::MAX]]);
         assert_eq!(absent(&vec![[0, u32::MAX]], 5), Ranges::new());
     }

@@ -1,4 +1,4 @@
-//! Facts of the profiles' runs: those that are true for all, and notes on single ones.
+//! Merges the facts of the profiles' runs: those that are equal for all, and notes on single runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,21 +11,21 @@ use warpline_profile::model::{
 const ARGUMENTS: &str = "the runs had different arguments or paths of the executable; none are reported";
 const RACES: &str = "conflicts between warps were not checked alike in all runs";
 
-/// Facts of the runs that were taken.
+/// Facts of the merged runs.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// `None` before the first.
+    /// `None` before the first profile.
     run: Option<Run>,
     /// Modules with kernels.
     modules: BTreeSet<String>,
-    /// How many profiles were taken, merged ones among them.
+    /// Number of added profiles; a merged profile counts as one.
     taken: u64,
-    /// What they are made of.
+    /// The profiles that they consist of.
     pub(super) from: MergedFrom,
 }
 
 impl Facts {
-    /// Returns whether a profile belongs to those before it.
+    /// Checks whether a profile belongs to the earlier ones.
     pub(super) fn check(&self, other: &Profile) -> Result<(), MergeError> {
         let Some(one) = &self.run else { return Ok(()) };
         let two = &other.run;
@@ -42,7 +42,7 @@ impl Facts {
         if one.mode != two.mode {
             return different("modes", &one.mode, &two.mode);
         }
-        // An executable that was copied or renamed has its kernels still.
+        // A copied or renamed executable still has the same kernels.
         let foreign = !self.modules.is_empty()
             && !other.kernels.is_empty()
             && other.kernels.iter().all(|kernel| !self.modules.contains(&kernel.module));
@@ -59,7 +59,7 @@ impl Facts {
         }
     }
 
-    /// Adds the facts of a run that belongs to the others; rows of what is missing come with the other rows.
+    /// Adds the facts of a run. Rows of missing work are added with the other rows.
     pub(super) fn take(&mut self, profile: &Profile) {
         for kernel in &profile.kernels {
             if !self.modules.contains(&kernel.module) {
@@ -89,7 +89,7 @@ impl Facts {
         }
     }
 
-    /// How many profiles were taken.
+    /// Returns the number of added profiles.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
@@ -104,7 +104,7 @@ impl Facts {
         !self.from.unreadable.is_empty()
     }
 
-    /// The run of the whole, without what is missing in it.
+    /// Returns the run of the merged profile, without missing work.
     pub(super) fn finish(self) -> Result<Run, MergeError> {
         let Facts { run, from, .. } = self;
         let mut run = run.ok_or(MergeError::Nothing)?;
@@ -144,7 +144,7 @@ impl Facts {
     }
 }
 
-/// Notes on a job's ranks; whether all of them are there and complete.
+/// Adds notes on a job's ranks; returns whether all of them are present and complete.
 fn note_ranks(ranks: &MergedRanks, notes: &mut Vec<String>) -> bool {
     let absent = ranks.count.map(|count| ranges::absent(&ranks.present, count)).unwrap_or_default();
     let has = |ranges: &Ranges, one: &'static str, several: &'static str| {
@@ -178,10 +178,10 @@ fn note_ranks(ranks: &MergedRanks, notes: &mut Vec<String>) -> bool {
     absent.is_empty()
 }
 
-/// Between the values of what differs from run to run.
+/// Separator between values that differ between runs.
 const SEPARATOR: &str = " | ";
 
-/// Of what a profile is made; itself, if it is of one run.
+/// Returns the parts of a merged profile, or a single part for a profile of one run.
 fn of_profile(profile: &Profile) -> MergedFrom {
     let run = &profile.run;
     if let Some(merged) = &run.merged {
@@ -198,7 +198,7 @@ fn of_profile(profile: &Profile) -> MergedFrom {
         let kernel = profile.kernels.iter().find(|kernel| Some(kernel.id) == id)?;
         Some((kernel.module.clone(), kernel.mangled.clone()))
     };
-    // Another rank may have another of its lines first.
+    // Another rank may list another of the finding's lines first.
     let found = profile.findings.iter().flat_map(|finding| {
         let kernels: Vec<Option<u32>> = match finding.kernel {
             Some(_) => finding.all_kernels().map(Some).collect(),
@@ -304,7 +304,7 @@ fn add_run(sum: &mut Run, more: &Run, left_out: &mut BTreeSet<String>) {
     }
 }
 
-/// Values by name; all that a name has.
+/// Adds values by name; a name can have several values.
 fn add_values(sum: &mut BTreeMap<String, String>, more: &BTreeMap<String, String>) {
     for (name, value) in more {
         match sum.get_mut(name) {
@@ -324,7 +324,7 @@ fn add_environment(sum: &mut Environment, more: &Environment) {
     }
     add_values(&mut sum.versions, &more.versions);
     for (what, time) in &more.seconds {
-        // In milliseconds, the reported unit, so that the order does not matter.
+        // Seconds are added in whole milliseconds, the reported unit, so that the order does not matter.
         let sum = sum.seconds.entry(what.clone()).or_default();
         *sum = ((*sum * 1e3).round() + (time * 1e3).round()) / 1e3;
     }

@@ -1,4 +1,4 @@
-//! Computes what follows from the sums of a whole.
+//! Computes the figures that follow from the sums of a merged profile.
 
 use super::sums::{estimates, open, spreads};
 use warpline_profile::memory_divergence;
@@ -8,7 +8,7 @@ fn spaces(of: &mut Spaces) {
     of.values_mut().for_each(open::metrics);
 }
 
-/// Computes all that follows from the sums of a whole.
+/// Computes all figures that follow from sums.
 pub(super) fn whole(of: &mut Profile) {
     for kernel in &mut of.kernels {
         spreads::settle(kernel);
@@ -20,7 +20,7 @@ pub(super) fn whole(of: &mut Profile) {
     let estimated = of.run.whole_run.is_some();
     for line in &mut of.lines {
         spaces(&mut line.metrics);
-        // Where a run without a budget is among them, its counts are not in the estimates of the others.
+        // If one of the runs had no budget, the estimates of the others do not include its counts.
         if !estimated {
             line.whole_run.clear();
         }

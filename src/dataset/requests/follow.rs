@@ -1,4 +1,4 @@
-//! Follows a trace: what is live, what runs, and each request as a row.
+//! Processes a trace, and returns each request as a row.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use warpline_analyzer::requests::{BatchError, LaunchShape, ShapeError, check_bat
 use warpline_profile::op_name;
 use warpline_simulator::metrics::{FootprintMemo, LineTable, Scattered, footprint};
 
-/// Why a trace is refused.
+/// Reasons why a trace is rejected.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Refusal {
@@ -33,7 +33,7 @@ pub enum Refusal {
     Shape(#[from] ShapeError),
     #[error(transparent)]
     Batch(#[from] BatchError),
-    /// The trace is whole, but of another program or run.
+    /// The trace is complete but belongs to another program or run.
     #[error("kernel {number}, `{mangled}`, is not the profile's kernel of that number")]
     OtherProfile { number: u32, mangled: String },
 }
@@ -42,23 +42,23 @@ pub enum Refusal {
 struct Open<'a> {
     shape: LaunchShape,
     name: &'a str,
-    /// Keyed by warp slot: linear block, and the slot of its first warp. Only of slots that were used, whatever a record
-    /// claims.
+    /// Linear block and slot of its first warp, by warp slot. Only used slots have entries, because the numbers in
+    /// records are untrusted.
     slots: FxHashMap<u32, (u64, u32)>,
 }
 
-/// What is known of a memory instruction in a kernel.
+/// A memory instruction in a kernel.
 struct Site<'a> {
     file: &'a str,
     line: u32,
     op: &'static str,
-    /// Of the last request.
+    /// Segment of the last request.
     segment: Segment,
     name: Option<&'a str>,
     memo: FootprintMemo,
 }
 
-/// See the module's page.
+/// The state of the processing; see the module documentation.
 pub(super) struct Follow<'a> {
     places: Places<'a>,
     device: Option<Device>,
@@ -67,7 +67,7 @@ pub(super) struct Follow<'a> {
     open: FxHashMap<LaunchId, Open<'a>>,
     map: AllocationMap,
     rows: AllocationRows,
-    /// Keyed by kernel and site, of those that made a request.
+    /// Sites that made a request, by kernel and site.
     sites: FxHashMap<(u32, u32), Site<'a>>,
     table: LineTable,
 }
@@ -129,7 +129,7 @@ impl<'a> Follow<'a> {
         Ok(())
     }
 
-    /// Hands each request of a batch on, after the whole batch was found sound.
+    /// Validates a batch, and then processes each of its requests.
     pub(super) fn batch(
         &mut self,
         launch: LaunchId,
@@ -180,7 +180,7 @@ impl<'a> Follow<'a> {
                 warp = next - first;
                 continue;
             }
-            // The batch was checked before; nothing after damage is read.
+            // The batch was checked before; anything after damage is ignored.
             let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
             at += length;
             if let Item::BlockStart { slot, warps, block } = item {
@@ -191,7 +191,7 @@ impl<'a> Follow<'a> {
     }
 }
 
-/// A request and who makes it.
+/// A request and the warp that makes it.
 struct Request<'r> {
     access: &'r Access<'r>,
     block: u64,
@@ -255,7 +255,8 @@ impl Request<'_> {
     }
 }
 
-/// Address of the first active lane, and the distance of neighbouring lanes if the record marks it as constant.
+/// Returns the address of the first active lane, and the distance between adjacent lanes if the record marks it as
+/// constant.
 fn first_and_stride(access: &Access<'_>) -> (u64, Option<i64>) {
     let mut first = None;
     let stride = match access.addresses {
@@ -268,7 +269,7 @@ fn first_and_stride(access: &Access<'_>) -> (u64, Option<i64>) {
         }
         Addresses::Delta(..) | Addresses::Full(_) => None,
     };
-    // One lane is enough; the others cost time.
+    // One lane is sufficient; others would only cost time.
     let lane = access.mask & access.mask.wrapping_neg();
     Access { mask: lane, ..*access }.for_each_lane(|_, address| first = Some(address));
     (first.unwrap_or_default(), stride)

@@ -1,4 +1,4 @@
-//! Requests of a kept trace, one by one, as rows.
+//! Requests of a recorded trace as rows.
 
 mod follow;
 mod places;

@@ -1,4 +1,4 @@
-//! What a profile calls the things that a trace numbers.
+//! Maps the numbers in a trace to the names in a profile.
 
 use rustc_hash::FxHashMap;
 
@@ -7,9 +7,9 @@ use crate::Run;
 /// Names of kernels, instructions and allocations.
 pub(super) struct Places<'a> {
     pub(super) run: &'a str,
-    /// Keyed by kernel: its name and its mangled name.
+    /// Name and mangled name, by number of the kernel.
     kernels: FxHashMap<u32, (&'a str, &'a str)>,
-    /// Keyed by kernel and site.
+    /// File and line, by kernel and site.
     sites: FxHashMap<(u32, u32), (&'a str, u32)>,
     allocations: FxHashMap<u64, &'a str>,
 }
@@ -30,12 +30,12 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Its name, where the profile has this kernel by this number.
+    /// Returns the name of a kernel if the profile contains it under this number.
     pub(super) fn kernel(&self, number: u32, mangled: &str) -> Option<&'a str> {
         self.kernels.get(&number).filter(|(_, known)| *known == mangled).map(|(name, _)| *name)
     }
 
-    /// File and line of a memory instruction; nothing where the profile does not have it.
+    /// Returns the file and the line of a memory instruction; empty if the profile does not contain it.
     pub(super) fn site(&self, kernel: u32, site: u32) -> (&'a str, u32) {
         self.sites.get(&(kernel, site)).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Writes the requests of a trace in bounded memory: a batch of rows at a time, a row group of the file after the other.
+//! Writes the requests of a trace in bounded memory, batch by batch and row group by row group.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -13,13 +13,13 @@ use crate::tables::RequestRow;
 use crate::{ExportError, Exported, Folder, Run, encode};
 use warpline_analyzer::trace::{Damage, Ending, Message, TraceReader};
 
-/// Rows that are handed to the encoder at a time.
+/// Number of rows that are passed to the encoder at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// Why the requests of a trace are not written.
+/// Reasons why the requests of a trace cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestsError {
-    /// The folder.
+    /// The folder cannot be written.
     #[error(transparent)]
     Export(#[from] ExportError),
     /// The trace cannot be read.
@@ -27,29 +27,30 @@ pub enum RequestsError {
     Trace {
         /// File.
         path: PathBuf,
-        /// Cause.
+        /// The cause.
         what: String,
     },
-    /// Trace and profile do not belong together.
+    /// The trace and the profile do not belong together.
     #[error("{path}: {what}; give the trace that the profile was made of, traces in the order of the profiles")]
     OtherProfile {
         /// Trace.
         path: PathBuf,
-        /// Cause.
+        /// The cause.
         what: String,
     },
 }
 
-/// What was written of a trace.
+/// The result of writing the requests of a trace.
 #[derive(Debug, Default)]
 pub struct Requests {
-    /// Files and rows.
+    /// Number of files and rows.
     pub done: Exported,
-    /// Why the trace was not read to its end, where it was not; what comes before that is written.
+    /// Reason why the trace was not read to its end, if so. Everything before was written.
     pub cut: Option<String>,
 }
 
-/// Sums up what passes through it. Shared, as the reader takes it.
+/// Computes a checksum of the data that is read through it. The state is shared, because the trace reader owns the
+/// value.
 struct Digested<R> {
     source: R,
     sum: Rc<RefCell<md5::Context>>,
@@ -64,10 +65,9 @@ impl<R: Read> Read for Digested<R> {
 }
 
 impl Requests {
-    /// Writes all requests of the trace that a run's profile was made of.
+    /// Writes all requests of the trace from which a run's profile was built.
     ///
-    /// # Errors
-    /// [`RequestsError`]; nothing is written then.
+    /// # Errors Returns a [`RequestsError`]; nothing is then written.
     pub fn write(folder: &Folder, run: &Run<'_>, trace: &Path) -> Result<Requests, RequestsError> {
         let unreadable =
             |what: &dyn std::fmt::Display| RequestsError::Trace { path: trace.to_owned(), what: what.to_string() };

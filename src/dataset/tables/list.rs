@@ -8,7 +8,7 @@ use super::{
 use crate::column::Table;
 use crate::row::Row;
 
-/// Of profiles, in the order of [`crate::tables_of`].
+/// Tables of profiles, in the order of [`crate::tables_of`].
 pub const PROFILE_TABLES: [Table; 19] = [
     RunRow::TABLE,
     KernelRow::TABLE,
@@ -31,7 +31,7 @@ pub const PROFILE_TABLES: [Table; 19] = [
     PathRow::TABLE,
 ];
 
-/// All, those of traces last.
+/// Returns all tables, those of traces last.
 pub fn tables() -> impl Iterator<Item = Table> {
     PROFILE_TABLES.into_iter().chain([RequestRow::TABLE])
 }

@@ -1,4 +1,5 @@
-//! Puts findings into words: the last stage, and the only one with sentences. The sentences are templates in the pages of findings.
+//! Writes the texts of findings. This is the last stage, and the only one with sentences, which are templates in the
+//! pages of findings.
 
 mod pages;
 mod template;

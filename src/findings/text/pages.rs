@@ -1,9 +1,10 @@
 //! Reads the templates of a finding's page.
 //!
-//! Below `## Causes` each cause has a heading `### id`, its title in bold and the reason. A title and a reason in front of the
-//! first heading are those of all causes: a cause without a title has that one, and each reason starts with that one. Below
-//! `## Remedies` each remedy has a heading, what to do, and `Assumes …`, what the gain assumes; in front of the first heading that
-//! is what all others assume. A heading `### id (Triton)` has the form for kernels of Triton.
+//! Below `## Causes` each cause has a heading `### id`, its title in bold and the reason. A title and a reason before
+//! the first heading apply to all causes: a cause without a title uses that title, and each reason starts with that
+//! reason. Below `## Remedies`, each remedy has a heading, the suggested change, and a paragraph `Assumes …` with the
+//! assumption of the gain. Such a paragraph before the first heading is the default. A heading `### id (Triton)` starts
+//! the text for Triton kernels.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,10 +12,10 @@ use std::sync::LazyLock;
 use super::super::list::pages;
 use super::template::{Template, TemplateError};
 
-/// Page of what several findings have in common.
+/// Page of texts that several findings share.
 pub(super) const COMMON: &str = include_str!("common.md");
 
-/// How a remedy's paragraph about its gain starts.
+/// Start of a remedy's paragraph about its gain.
 const ASSUMES: &str = "Assumes ";
 
 /// The texts of a cause.
@@ -36,11 +37,11 @@ pub(super) struct RemedyText {
 pub(super) struct Templates {
     pub causes: BTreeMap<String, CauseText>,
     pub remedies: BTreeMap<String, RemedyText>,
-    /// Of the common page only.
+    /// Phrases; only the common page has them.
     pub phrases: BTreeMap<String, Template>,
 }
 
-/// What is wrong with a page.
+/// Reasons why a page is invalid.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PageError {
     #[error("`{0}`: {1}")]
@@ -51,11 +52,11 @@ pub(super) enum PageError {
     Empty(String),
 }
 
-/// Returns the templates of all pages by the finding's id, and those in common under no id.
+/// Returns the templates of all pages by the finding's id. The common templates have an empty id.
 pub(super) fn all() -> &'static BTreeMap<&'static str, Templates> {
     static ALL: LazyLock<BTreeMap<&'static str, Templates>> = LazyLock::new(|| {
         let own = pages().map(|page| (page.id, page.text)).chain([("", COMMON)]);
-        // A test reads all pages.
+        // A test checks that all pages are valid.
         own.map(|(id, text)| (id, read(text).unwrap_or_default())).collect()
     });
     &ALL
@@ -103,7 +104,7 @@ fn titled(paragraphs: &[String]) -> (Option<&str>, &[String]) {
 /// Paragraphs, each as one line, and the entries below them by id.
 type Section = (Vec<String>, Vec<(String, Vec<String>)>);
 
-/// What stands below a heading of the second level.
+/// Returns the contents below a heading of the second level.
 fn entries(page: &str, heading: &str) -> Section {
     let below = page.split("\n## ").find_map(|section| section.strip_prefix(heading)?.strip_prefix('\n'));
     let paragraphs = |text: &str| -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Sentences with placeholders.
 //!
-//! `{stride}` is a figure, `{requests:request|requests}` a count with its noun, `{op:read|write}` a choice. What is in
-//! `[[ ]]` is left out where one of its figures is not known.
+//! `{stride}` is a figure, `{requests:request|requests}` a count with its noun, `{op:read|write}` a choice. Text in `[[
+//! ]]` is omitted if one of its figures is unknown.
 
 use super::super::diagnosis::Figures;
 
@@ -15,7 +15,7 @@ enum TemplatePart {
     Optional(Template),
 }
 
-/// Why a text is not a template.
+/// Reasons why a text is not a valid template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TemplateError {
     #[error("`{0}` opens what nothing closes")]
@@ -31,18 +31,18 @@ impl Template {
         Ok(template)
     }
 
-    /// Returns the sentence; `None` where a figure outside of `[[ ]]` is missing.
+    /// Returns the sentence; `None` if a figure outside of `[[ ]]` is missing.
     pub(super) fn fill(&self, figures: &Figures) -> Option<String> {
         let mut out = String::new();
         self.fill_into(figures, &mut out)?;
         Some(out)
     }
 
-    /// Appends the sentence; `None` where a figure outside of `[[ ]]` is missing.
+    /// Appends the sentence; returns `None` if a figure outside of `[[ ]]` is missing.
     fn fill_into(&self, figures: &Figures, out: &mut String) -> Option<()> {
         for part in &self.0 {
             match part {
-                // An absent optional part leaves a space on each side of it.
+                // An omitted optional part leaves a space on each side of it.
                 TemplatePart::Text(text) if out.is_empty() || out.ends_with(' ') => {
                     out.push_str(text.trim_start_matches(' '))
                 }
@@ -59,7 +59,7 @@ impl Template {
         Some(())
     }
 
-    /// Characters that it has whatever its figures are.
+    /// Returns the number of characters without figures.
     #[cfg(test)]
     pub(super) fn fixed_length(&self) -> usize {
         let length_of = |part: &TemplatePart| match part {
@@ -70,7 +70,7 @@ impl Template {
         self.0.iter().map(length_of).sum()
     }
 
-    /// Names of all its figures.
+    /// Returns the names of all figures.
     #[cfg(test)]
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
@@ -113,14 +113,14 @@ fn sequence(rest: &mut &str, is_inner: bool) -> Result<Template, TemplateError> 
         } else if from.starts_with("]]") {
             return Err(TemplateError::Closed);
         } else {
-            // A single bracket is code.
+            // A single bracket is part of code.
             parts.push(TemplatePart::Text(from[..1].to_owned()));
             *rest = &from[1..];
         }
     }
 }
 
-/// Neighbouring texts as one.
+/// Merges adjacent texts.
 fn joined(parts: Vec<TemplatePart>) -> Vec<TemplatePart> {
     let mut all: Vec<TemplatePart> = Vec::new();
     for part in parts {

@@ -1,4 +1,4 @@
-//! All pages have the texts of what the code can find, with the figures that it has.
+//! Checks that the pages contain the texts of all findings, and use only existing figures.
 
 use super::super::diagnosis::{Bytes, Choice, Count, Described, Figures, Name, Row};
 use super::super::library;
@@ -7,10 +7,10 @@ use super::super::phrase::Phrase;
 use super::pages::{COMMON as COMMON_PAGE, read};
 use super::template::{Template, TemplateError};
 
-/// Characters of a title, at most, without what its figures take.
+/// Maximum number of characters of a title, without its figures.
 const MOST_OF_TITLE: usize = 60;
 
-/// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
+/// Figures that all diagnoses of an access have, and figures that a rule adds to all of its causes.
 #[rustfmt::skip]
 const COMMON: &[&str] = &[
     "target", "data", "op", "kernel", "thread", "function", "space", "sectors", "ideal", "lanes", "requests",

@@ -1,21 +1,21 @@
-//! Fills the templates of a diagnosis in.
+//! Fills the templates of a diagnosis.
 
 use super::super::diagnosis::{Described, Diagnosis};
 use super::pages::{self, Templates};
 use super::template::Template;
 
-/// A diagnosis in words.
+/// The texts of a diagnosis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
-    /// At most 60 characters, as far as names allow.
+    /// Title of at most 60 characters, unless names are too long.
     pub title: String,
     pub reason: String,
     pub remedy: String,
-    /// What the gain assumes.
+    /// Assumption of the gain.
     pub assumption: String,
 }
 
-/// Puts a finding's diagnosis into words, in those of Triton for its kernels.
+/// Returns the texts of a finding's diagnosis; kernels of Triton have their own texts.
 pub fn write(finding: &str, diagnosis: &Diagnosis, is_triton: bool) -> Text {
     let all = pages::all();
     let of_finding = all.get(finding);
@@ -35,7 +35,7 @@ pub fn write(finding: &str, diagnosis: &Diagnosis, is_triton: bool) -> Text {
     }
 }
 
-/// Puts a phrase into words.
+/// Returns the text of a phrase.
 pub fn write_phrase(phrase: &impl Described) -> String {
     let template = pages::all().get("").and_then(|page| page.phrases.get(phrase.id()));
     template.and_then(|template| template.fill(&phrase.figures())).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The tools: what they answer, without the protocol.
+//! The tools, independent of the protocol.
 
 mod options;
 mod reading;
@@ -15,7 +15,7 @@ use crate::profiles::Profiles;
 use crate::roots::Roots;
 use warpline_simulator::models;
 
-/// What all tools share.
+/// State that all tools share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) roots: Roots,
@@ -23,11 +23,12 @@ pub(crate) struct Shared {
     pub(crate) executable: PathBuf,
     pub(crate) seconds: u64,
     pub(crate) memory: u64,
-    /// One program runs at a time: runs that share the processors would take each other's time limits.
+    /// Only one program runs at a time, because concurrent runs would slow each other down and exceed their time
+    /// limits.
     pub(crate) turn: tokio::sync::Semaphore,
 }
 
-/// An answer before it is cut into pages.
+/// An answer before it is split into pages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     /// Lines, the most important first.
@@ -42,7 +43,7 @@ impl Answer {
     }
 }
 
-/// Refuses what is not a name of a GPU model: names of files, which the command line takes too, are not for clients.
+/// Accepts only the name of a built-in GPU model. The command line also accepts files, but clients may not name files.
 fn model(name: &str) -> Result<&'static str, Refusal> {
     let plain = |text: &str| -> String {
         text.chars().filter(|letter| !matches!(letter, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()

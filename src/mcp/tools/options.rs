@@ -1,4 +1,5 @@
-//! Options of the command line from arguments of clients. Each value is checked, so that none of them becomes another option.
+//! Converts arguments of clients to command line options. Each value is checked, so that it cannot be interpreted as
+//! another option.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -8,14 +9,14 @@ use super::{Shared, model};
 use crate::arguments::RunArguments;
 use crate::error::Refusal;
 
-/// A run: the command line of `warpline`, and the profile that it writes.
+/// A run: the command line of `warpline`, and the path of the profile that it writes.
 #[derive(Debug)]
 pub(crate) struct RunOptions {
     pub(crate) command: Vec<OsString>,
     pub(crate) output: PathBuf,
 }
 
-/// Makes the command line of a run with further `options` of `warpline run`.
+/// Returns the command line of a run with additional `options` of `warpline run`.
 pub(crate) fn run_options(shared: &Shared, arguments: &RunArguments, options: &[&str]) -> Result<RunOptions, Refusal> {
     let sources = arguments.sources.iter().map(|source| source_file(shared, source)).collect::<Result<Vec<_>, _>>()?;
     let program = arguments.program.as_deref().map(|program| shared.roots.file(program)).transpose()?;
@@ -62,7 +63,7 @@ pub(crate) fn run_options(shared: &Shared, arguments: &RunArguments, options: &[
     Ok(RunOptions { command, output })
 }
 
-/// The path as the value of `--output`, which replaces `%p` and `%q{NAME}`.
+/// Returns the path as a value of `--output`, in which `%p` and `%q{NAME}` are escaped.
 fn verbatim(output: &Path) -> OsString {
     let bytes = output.as_os_str().as_encoded_bytes().iter();
     let quoted = bytes.flat_map(|byte| std::iter::repeat_n(*byte, if *byte == b'%' { 2 } else { 1 }));

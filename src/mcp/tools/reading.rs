@@ -1,4 +1,4 @@
-//! Tools that read profiles: the same functions as behind the formats of the command line.
+//! Tools that read profiles. They call the functions behind the formats of the command line.
 
 use regex::Regex;
 
@@ -14,12 +14,12 @@ use warpline_profile::Profile;
 use warpline_profile::model::Severity;
 use warpline_report::{self as report, DiffOptions, Filter, LinePlace, Shown, TextOptions, views};
 
-/// Rows of a table. The limit of an answer bounds it, too.
+/// Maximum number of rows of a table, in addition to the limit of an answer.
 const ROWS: usize = 50;
-/// Columns of text.
+/// Width of text in columns.
 const WIDTH: usize = 120;
 
-/// The findings, a line of JSON each, rank 1 first.
+/// Returns the findings as lines of JSON, with rank 1 first.
 pub(crate) fn findings(shared: &Shared, arguments: &FindingsArguments) -> Result<Answer, Refusal> {
     let least = match arguments.severity.as_deref() {
         None | Some("note") => Severity::Note,
@@ -36,7 +36,7 @@ pub(crate) fn findings(shared: &Shared, arguments: &FindingsArguments) -> Result
     about(shared, &arguments.profile, text)
 }
 
-/// Annotated source, or everything of a line.
+/// Returns annotated source, or all data of a line.
 pub(crate) fn source(shared: &Shared, arguments: &SourceArguments) -> Result<Answer, Refusal> {
     let profile = shared.profiles.read(&shared.roots, &arguments.profile)?;
     let text = match (&arguments.file, arguments.line) {
@@ -58,7 +58,7 @@ pub(crate) fn source(shared: &Shared, arguments: &SourceArguments) -> Result<Ans
     about(shared, &arguments.profile, text)
 }
 
-/// Everything of a kernel, or the list of kernels.
+/// Returns all data of a kernel, or the list of kernels.
 pub(crate) fn kernel(shared: &Shared, arguments: &KernelArguments) -> Result<Answer, Refusal> {
     let profile = shared.profiles.read(&shared.roots, &arguments.profile)?;
     let filter = Filter { kernel: pattern(arguments.kernel.as_deref())?, top: ROWS, ..Filter::default() };
@@ -70,7 +70,7 @@ pub(crate) fn kernel(shared: &Shared, arguments: &KernelArguments) -> Result<Ans
     about(shared, &arguments.profile, text)
 }
 
-/// Everything of the allocations of a name, or the list of allocations.
+/// Returns all data of the allocations with a name, or the list of allocations.
 pub(crate) fn allocation(shared: &Shared, arguments: &AllocationArguments) -> Result<Answer, Refusal> {
     let profile = shared.profiles.read(&shared.roots, &arguments.profile)?;
     let text = match &arguments.name {
@@ -84,7 +84,7 @@ pub(crate) fn allocation(shared: &Shared, arguments: &AllocationArguments) -> Re
     about(shared, &arguments.profile, text)
 }
 
-/// What differs between two profiles.
+/// Returns the differences between two profiles.
 pub(crate) fn diff(shared: &Shared, arguments: &DiffArguments) -> Result<Answer, Refusal> {
     let before = shared.profiles.read(&shared.roots, &arguments.before)?;
     let after = shared.profiles.read(&shared.roots, &arguments.after)?;
@@ -93,7 +93,7 @@ pub(crate) fn diff(shared: &Shared, arguments: &DiffArguments) -> Result<Answer,
     about(shared, &arguments.after, report::diff_markdown(&diff, &before, &after, &options))
 }
 
-/// The page of a finding, or the list of findings.
+/// Returns the page of a finding, or the list of findings.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Answer, Refusal> {
     let Some(id) = &arguments.id else {
         let rows: Vec<String> = findings_of::pages().map(|page| format!("{}: {}", page.id, page.summary())).collect();
@@ -121,12 +121,12 @@ fn markdown(found: &[views::View]) -> String {
     found.iter().map(|view| views::markdown(view, ROWS)).collect::<Vec<_>>().join("\n")
 }
 
-/// A list as a view of its own.
+/// Returns a list as a separate view.
 fn table(title: &str, table: views::Table) -> String {
     markdown(&[views::View { title: title.to_owned(), place: None, blocks: vec![views::Block::Table(table)] }])
 }
 
-/// An answer about a profile, with its URI.
+/// Returns an answer about a profile, with its URI.
 fn about(shared: &Shared, name: &str, text: String) -> Result<Answer, Refusal> {
     let path = shared.profiles.path(&shared.roots, name)?;
     Ok(Answer { text, profile: Some(uri::of_path(&shared.roots.shown(&path))) })

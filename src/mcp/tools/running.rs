@@ -1,4 +1,4 @@
-//! Tools that run something: the `warpline` executable, with options that are fixed here.
+//! Tools that run the `warpline` executable with fixed options.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -15,17 +15,17 @@ use warpline_profile::Profile;
 use warpline_profile::model::Severity;
 use warpline_report as report;
 
-/// What `check` adds to a run: every check that needs no other build.
+/// Options that `check` adds to a run: every check that needs no other build.
 const CHECKS: [&str; 5] = ["--check=report", "--check-race", "--check-init", "--check-leaks", "--check-float=report"];
-/// Ids of findings of checks that are not errors in every program.
+/// Ids of findings that these checks report with a severity below error.
 const FOUND_BY_CHECKS: [&str; 4] = ["race", "memory-leak", "uninitialised-read", "float-exception"];
-/// Lines of messages that an answer shows of a run that failed.
+/// Maximum number of message lines that an answer shows of a failed run.
 const MOST_MESSAGES: usize = 60;
-/// Configurations of a prediction.
+/// Number of configurations of a prediction.
 const CONFIGURATIONS: u32 = 10;
 const MOST_CONFIGURATIONS: u32 = 1000;
 
-/// Compiles, runs and answers with the brief of the profile.
+/// Compiles and runs a program, and returns the brief of the profile.
 pub(crate) async fn profile(
     shared: &Shared,
     arguments: &RunArguments,
@@ -38,7 +38,7 @@ pub(crate) async fn profile(
     Ok(Answer { text, profile: Some(uri::of_path(&shared.roots.shown(&options.output))) })
 }
 
-/// Compiles, runs with all checks, and answers with what they find.
+/// Compiles and runs a program with all checks, and returns their results.
 pub(crate) async fn check(
     shared: &Shared,
     arguments: &RunArguments,
@@ -64,14 +64,14 @@ pub(crate) async fn check(
     Ok(Answer { text, profile: Some(uri::of_path(&shared.roots.shown(&options.output))) })
 }
 
-/// Other launches of a kernel.
+/// Predicts other launches of a kernel.
 pub(crate) async fn predict(
     shared: &Shared,
     arguments: &PredictArguments,
     context: &RequestContext<RoleServer>,
 ) -> Result<Answer, Refusal> {
     let path = shared.profiles.path(&shared.roots, &arguments.profile)?;
-    // Refuses what is not a profile: an executable, which the command line takes too, is not for clients.
+    // Only profiles are accepted. The command line also accepts executables, but clients may not name them.
     shared.profiles.read(&shared.roots, &arguments.profile)?;
     let mut command: Vec<OsString> = vec!["predict".into(), path.clone().into()];
     if let Some(kernel) = &arguments.kernel {
@@ -116,7 +116,7 @@ pub(crate) async fn predict(
     Ok(Answer { text, profile: Some(uri::of_path(&shared.roots.shown(&path))) })
 }
 
-/// The GPU models, or one of them.
+/// Returns the GPU models, or one of them.
 pub(crate) async fn gpus(
     shared: &Shared,
     arguments: &GpusArguments,
@@ -129,7 +129,7 @@ pub(crate) async fn gpus(
     Ok(Answer::new(printed(shared, &command, bounds(shared, None)?, context).await?))
 }
 
-/// What a command prints, if it succeeds.
+/// Returns the output of a command if it succeeds.
 async fn printed(
     shared: &Shared,
     command: &[OsString],
@@ -140,7 +140,7 @@ async fn printed(
     if finished.status.success() { Ok(finished.output) } else { Err(Refusal::Failed(last_lines(&finished.messages))) }
 }
 
-/// Runs a program, and reads the profile that it leaves.
+/// Runs a program, and reads the profile that it writes.
 async fn run(
     shared: &Shared,
     arguments: &RunArguments,
@@ -158,7 +158,7 @@ async fn run(
     Ok((finished, profile))
 }
 
-/// Waits for other runs, then runs.
+/// Waits until other runs have ended, then runs.
 async fn in_turn(
     shared: &Shared,
     command: &[OsString],
@@ -183,7 +183,7 @@ fn bounds(shared: &Shared, seconds: Option<u64>) -> Result<Bounds, Refusal> {
     Ok(Bounds { seconds, most_seconds: shared.seconds, memory: shared.memory })
 }
 
-/// How the run ended, if it failed.
+/// Returns a description of how a failed run ended.
 fn ending(finished: &Finished) -> String {
     match finished.status.success() {
         true => String::new(),

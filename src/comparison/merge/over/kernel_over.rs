@@ -6,11 +6,11 @@ use super::over_ranks::{Figures, NonRequestFigure, RowOver, add_figures, figures
 use crate::merge::sums::metrics::whole;
 use warpline_profile::model::{Frame, Kernel, Spaces};
 
-/// What is followed of a kernel from rank to rank.
+/// Figures of a kernel over ranks.
 #[derive(Debug, Default)]
 pub(in crate::merge) struct KernelOver {
     pub(in crate::merge) own: RowOver,
-    /// Keyed by host call path.
+    /// Index by host call path.
     paths: FxHashMap<u32, usize>,
     pub(in crate::merge) by_path: Vec<(Vec<Frame>, RowOver)>,
 }
@@ -33,7 +33,7 @@ impl KernelOver {
             let picoseconds = u64::try_from(whole(estimate.seconds * 1e12)).unwrap_or(u64::MAX);
             self.own.add_other(NonRequestFigure::Picoseconds, picoseconds, rank);
         }
-        // Of each path once, however many launches it has.
+        // Each path has one entry, regardless of its number of launches.
         let mut of_paths: Vec<OfPath<'_>> = Vec::new();
         let alone = kernel.launches.iter().map(|launch| (&launch.path, 1, &launch.metrics));
         let grouped = kernel.launch_groups.iter().map(|group| (&group.path, group.launches, &group.metrics));
@@ -69,7 +69,7 @@ impl KernelOver {
     }
 }
 
-/// Launches of one rank from one call path.
+/// The launches of one rank from one call path.
 struct OfPath<'a> {
     number: u32,
     path: &'a [Frame],

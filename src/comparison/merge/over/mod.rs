@@ -1,4 +1,4 @@
-//! Figures over ranks: which rank has the least, which the greatest, and how they spread.
+//! Figures over ranks: minimum, maximum, their ranks, and the spread.
 
 mod kernel_over;
 mod over_ranks;

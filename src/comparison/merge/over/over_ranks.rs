@@ -1,14 +1,14 @@
-//! How figures differ from rank to rank: exact sums and sums of squares, extremes and who has them.
+//! Exact sums, sums of squares and extremes of figures over ranks, with the ranks of the extremes.
 
 use crate::merge::sums::spreads::mean_and_deviation;
 use warpline_profile::model::{Metrics, OverRanks, RankSpread, Spaces, Wide};
 
-/// Spaces by their place in codes; the last is for figures that are of no space, or of a row's only one.
+/// Spaces by their position in codes. The last entry is for figures without a space, or in rows with a single space.
 const SPACES: [&str; 5] = ["global", "local", "shared", "constant", ""];
 /// Code of figures without a space.
 const PLAIN: usize = 4;
 
-/// What is followed, by place in codes.
+/// Tracked figures, by their position in codes.
 const FIGURES: [&str; 16] = [
     "requests",
     "bytes",
@@ -30,7 +30,7 @@ const FIGURES: [&str; 16] = [
 /// Number of these that are figures of requests.
 const OF_REQUESTS: usize = 11;
 
-/// Index of a figure that does not count requests.
+/// Index of a figure that is not a count of requests.
 #[derive(Clone, Copy)]
 pub(in crate::merge) enum NonRequestFigure {
     Launches = 11,
@@ -40,10 +40,10 @@ pub(in crate::merge) enum NonRequestFigure {
     TouchedBytes = 15,
 }
 
-/// Figures of requests of one rank; those that the space has.
+/// Figures of requests of one rank; `None` if the space does not have the figure.
 pub(in crate::merge) type Figures = [Option<u64>; OF_REQUESTS];
 
-/// Of a set of requests.
+/// Returns the figures of a set of requests.
 pub(in crate::merge) fn figures(metrics: &Metrics) -> Figures {
     let passes = metrics.shared.as_ref().or(metrics.constant.as_ref());
     [
@@ -61,7 +61,7 @@ pub(in crate::merge) fn figures(metrics: &Metrics) -> Figures {
     ]
 }
 
-/// Adds what another set of the same rank has.
+/// Adds the figures of another set of requests by the same rank.
 pub(in crate::merge) fn add_figures(sum: &mut Figures, more: &Figures) {
     for (sum, more) in sum.iter_mut().zip(more) {
         if let Some(more) = more {
@@ -76,7 +76,7 @@ struct Over {
     ranks: u64,
     sum: u128,
     squares: u128,
-    /// With the rank.
+    /// Minimum with its rank.
     min: (u64, u32),
     max: (u64, u32),
 }
@@ -92,7 +92,7 @@ impl Over {
         self.sum = self.sum.saturating_add(more.sum);
         self.squares = self.squares.saturating_add(more.squares);
         self.min = self.min.min(more.min);
-        // The greatest value, and of equals the lowest rank.
+        // Takes the larger maximum; among equal values, the lowest rank.
         if (more.max.0, std::cmp::Reverse(more.max.1)) > (self.max.0, std::cmp::Reverse(self.max.1)) {
             self.max = more.max;
         }
@@ -124,7 +124,7 @@ impl Over {
     }
 }
 
-/// The figures of a row, by rising code.
+/// The figures of a row, sorted by code.
 #[derive(Clone, Debug, Default)]
 pub(in crate::merge) struct RowOver(Vec<(u8, Over)>);
 
@@ -145,7 +145,7 @@ impl RowOver {
         }
     }
 
-    /// Figures of requests of one rank by space.
+    /// Adds figures of one rank's requests by space.
     pub(in crate::merge) fn add_spaces(&mut self, spaces: &Spaces, rank: u32) {
         for (space, metrics) in spaces {
             self.add_space(space, &figures(metrics), rank);
@@ -158,17 +158,17 @@ impl RowOver {
         }
     }
 
-    /// Figures of requests of one rank, in a row of one space, or of all together.
+    /// Adds figures of one rank's requests in a row with one space, or with all spaces together.
     pub(in crate::merge) fn add_plain(&mut self, figures: &Figures, rank: u32) {
         self.add_requests(PLAIN, figures, rank);
     }
 
-    /// Another figure of one rank.
+    /// Adds another figure of one rank.
     pub(in crate::merge) fn add_other(&mut self, figure: NonRequestFigure, value: u64, rank: u32) {
         self.add(PLAIN * FIGURES.len() + figure as usize, &Over::one(value, rank));
     }
 
-    /// What a merged profile has; figures that this release does not know are left out.
+    /// Adds the figures of a merged profile. Unknown figures are ignored.
     pub(in crate::merge) fn add_merged(&mut self, merged: &OverRanks) {
         for (name, spread) in merged {
             let split = name.split_once('.').and_then(|(space, figure)| {
@@ -184,7 +184,7 @@ impl RowOver {
         }
     }
 
-    /// As the document has it.
+    /// Returns the figures in the form of the document.
     pub(in crate::merge) fn document(&self) -> OverRanks {
         let row = |(code, over): &(u8, Over)| {
             let (space, figure) = (usize::from(*code) / FIGURES.len(), usize::from(*code) % FIGURES.len());

@@ -1,12 +1,12 @@
-//! Estimates of launches added up.
+//! Adds estimates of launches.
 
 use super::metrics::{under, whole};
 use super::open;
 use warpline_profile::model::{Estimate, EstimateExact, Limit, Wide};
 use warpline_profile::nine_digits;
 
-/// Times and amounts of launches add up; the slowest part may be another one then, which [`settle`] determines. Times
-/// are summed in femtoseconds, so that the order does not matter.
+/// Adds times and amounts of launches. Another unit may then be the slowest, which [`settle`] determines. Times are
+/// added in femtoseconds, so that the order does not matter.
 pub(in crate::merge) fn add(sum: &mut Estimate, more: &Estimate) {
     let mut ours = sum.exact.take().unwrap_or_else(|| exact(sum));
     let add = |to: &mut std::collections::BTreeMap<String, Wide>, name: &str, time: Wide| {
@@ -44,7 +44,7 @@ pub(in crate::merge) fn add(sum: &mut Estimate, more: &Estimate) {
     }
 }
 
-/// What follows from an estimate's sums.
+/// Computes the values that follow from an estimate's sums.
 pub(in crate::merge) fn settle(sum: &mut Estimate) {
     let Some(exact) = sum.exact.as_ref().filter(|_| open::is_open(sum.seconds)) else { return };
     sum.seconds = seconds(exact.femtoseconds);
@@ -59,7 +59,7 @@ pub(in crate::merge) fn settle(sum: &mut Estimate) {
     sum.unknown.sort();
     sum.unknown.dedup();
     let ideal = &mut sum.ideal;
-    // The one that limits for the longest time; of equals the first by name.
+    // Selects the limit with the longest time; among equal ones, the first by name.
     let longest = exact.ideal.iter().max_by(|one, other| one.1.cmp(other.1).then_with(|| other.0.cmp(one.0)));
     if let Some((limiter, _)) = longest {
         ideal.limiter.clone_from(limiter);

@@ -1,4 +1,4 @@
-//! Sums of the figures of requests.
+//! Adds the figures of requests.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use warpline_profile::model::{
     OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics, WarpBlocks, Wide,
 };
 
-/// Returns the nearest whole number; 0 for what is none.
+/// Returns the nearest integer; 0 for numbers that are not finite or negative.
 pub(in crate::merge) fn whole(number: f64) -> u128 {
     number.round() as u128
 }
@@ -17,7 +17,7 @@ fn sum(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
 
-/// Adds to what there is, or takes what comes.
+/// Adds a value to an existing one, or stores it.
 fn both<T: Clone>(sum: &mut Option<T>, more: Option<&T>, add: impl FnOnce(&mut T, &T)) {
     match (sum, more) {
         (Some(sum), Some(more)) => add(sum, more),
@@ -26,7 +26,7 @@ fn both<T: Clone>(sum: &mut Option<T>, more: Option<&T>, add: impl FnOnce(&mut T
     }
 }
 
-/// Changes what stands under a name. Most names are there already, and then none is copied.
+/// Changes the value of a name. Most names already exist, so the name is copied only if it is new.
 pub(in crate::merge) fn under<T: Default>(map: &mut BTreeMap<String, T>, name: &str, change: impl FnOnce(&mut T)) {
     match map.get_mut(name) {
         Some(value) => change(value),
@@ -40,7 +40,7 @@ pub fn add_with_means(to: &mut Metrics, more: &Metrics) {
     open::metrics(to);
 }
 
-/// Adds the figures of other requests; [`open::metrics`] computes their means.
+/// Adds the figures of other requests. [`open::metrics`] computes the means later.
 pub(in crate::merge) fn add(to: &mut Metrics, more: &Metrics) {
     sum(&mut to.requests, more.requests);
     sum(&mut to.lanes, more.lanes);
@@ -65,7 +65,7 @@ pub(in crate::merge) fn add(to: &mut Metrics, more: &Metrics) {
     both(&mut to.reuse, more.reuse.as_ref(), add_reuse);
 }
 
-/// Adds space by space.
+/// Adds figures by space.
 pub(in crate::merge) fn add_spaces(to: &mut Spaces, more: &Spaces) {
     for (space, metrics) in more {
         match to.get_mut(space) {
@@ -127,7 +127,8 @@ fn add_distances(to: &mut Distances, more: &Distances) {
     let finite =
         |distances: &Distances| distances.buckets.iter().fold(0u64, |sum, bucket| sum.saturating_add(bucket.count));
     let (ours, theirs) = (finite(to), finite(more));
-    // Means have nine digits; from here on the sum is exact, so that the order of summing does not matter.
+    // Means have nine digits. The first sum is derived from the mean; later sums are exact, so the order of merging
+    // does not matter.
     let total = |distances: &Distances, count| match (distances.sum, distances.mean) {
         (Some(sum), _) => sum,
         (None, Some(mean)) => Wide(whole(mean * count as f64)),
@@ -145,7 +146,7 @@ fn add_distances(to: &mut Distances, more: &Distances) {
     });
 }
 
-/// Profiles list buckets up to the last that is not empty, so the longer list has them all.
+/// Adds buckets. Profiles list them up to the last that is not empty, so the longer list contains all of them.
 fn add_buckets(to: &mut Vec<DistanceBucket>, more: &[DistanceBucket]) {
     if to.iter().zip(more).all(|(to, more)| to.upto == more.upto) {
         to.iter_mut().zip(more).for_each(|(to, more)| sum(&mut to.count, more.count));
@@ -159,7 +160,7 @@ fn add_buckets(to: &mut Vec<DistanceBucket>, more: &[DistanceBucket]) {
     *to = counts.into_iter().map(|(upto, count)| DistanceBucket { upto, count }).collect();
 }
 
-/// Adds loads, stores and atomics, each to its own.
+/// Adds loads, stores and atomics separately.
 pub(in crate::merge) fn add_by_op(to: &mut ByOp, more: &ByOp) {
     for (space, ops) in more {
         under(to, space, |to| {

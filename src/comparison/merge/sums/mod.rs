@@ -1,4 +1,4 @@
-//! Rows added to rows.
+//! Adds rows to rows.
 
 pub(super) mod estimates;
 pub(super) mod metrics;

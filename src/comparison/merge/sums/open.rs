@@ -1,10 +1,10 @@
-//! Means and the like, which follow from exact sums: computed once, when everything is added up. Rounding them after
-//! each of thousands of profiles took a third of the time of merging.
+//! Means and other values that follow from exact sums. They are computed once, after everything is added, because
+//! rounding them after each of thousands of profiles took a third of the time.
 
 use warpline_profile::model::{Distances, Metrics};
 use warpline_profile::nine_digits;
 
-/// Stands for a number that is computed later; no document has it.
+/// Marks a value that is computed later. No document contains it.
 pub(in crate::merge) const LATER: f64 = f64::NAN;
 
 /// Returns whether a number is still to be computed.

@@ -1,4 +1,4 @@
-//! How the requests of a site use memory, over all runs.
+//! Merges access patterns of a site over all runs.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::metrics::whole;
 use warpline_profile::model::{Atomics, HotPlace, Pattern, Wide};
 use warpline_profile::nine_digits;
 
-/// Places of atomic operations that a document lists as the hottest.
+/// Maximum number of locations of atomic operations in a document.
 const HOTTEST: usize = 4;
-/// Places that are kept to find these; where there are more, none is listed.
+/// Maximum number of locations that are kept to find these. If there are more, none is listed.
 const PLACES: usize = 1024;
 
-/// One run's, with the new numbers of allocations.
+/// Returns the pattern of one run with the new numbers of allocations.
 pub(in crate::merge) fn renumbered(pattern: &Pattern, allocation: impl Fn(u64) -> Option<u64>) -> Pattern {
     let mut pattern = pattern.clone();
     if let Some(atomics) = &mut pattern.atomics {
@@ -30,8 +30,8 @@ pub(in crate::merge) fn renumbered(pattern: &Pattern, allocation: impl Fn(u64) -
     pattern
 }
 
-/// Adds another run's, whose allocations have the same numbers. What all runs agree on is kept; sums are exact: neither
-/// the order nor the way of summing matters.
+/// Adds the pattern of another run, whose allocations have the same numbers. Properties are kept if all runs agree on
+/// them. Sums are exact, so the order of merging does not matter.
 pub(in crate::merge) fn add(to: &mut Pattern, more: &Pattern) {
     to.stride_bytes = agreed((to.strided, to.stride_bytes), (more.strided, more.stride_bytes));
     let (ours, theirs) = (to.misaligned, more.misaligned);
@@ -75,7 +75,7 @@ pub(in crate::merge) fn add(to: &mut Pattern, more: &Pattern) {
     }
 }
 
-/// What those have in common that have any requests of the kind.
+/// Returns the value that all runs with such requests agree on.
 fn agreed<T: PartialEq>(one: (u64, Option<T>), other: (u64, Option<T>)) -> Option<T> {
     match (one.0, other.0) {
         (_, 0) => one.1,
@@ -112,7 +112,7 @@ fn add_atomics(to: &mut Atomics, more: &Atomics) {
     to.places = Some(places);
 }
 
-/// Places in the order of a document, once allocations have their last numbers.
+/// Sorts locations after allocations have their final numbers.
 pub(in crate::merge) fn put_in_order(pattern: &mut Pattern) {
     if let Some(atomics) = &mut pattern.atomics {
         atomics.hottest.sort_by_key(|hot| (std::cmp::Reverse(hot.lanes), hot.allocation, hot.offset));

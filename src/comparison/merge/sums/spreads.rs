@@ -1,8 +1,8 @@
-//! How figures spread over the launches of all runs.
+//! Merges the spread of figures over launches.
 //!
-//! Counts can be put together: the sum and the sum of squares follow from mean and standard deviation, which are whole
-//! numbers and are kept for merging again. A profile does not contain the number of launches with a ratio, so these are
-//! left out where several runs have any.
+//! Spreads of counts can be merged: the sum and the sum of squares follow from mean and standard deviation. They are
+//! integers and are kept for further merging. Spreads of ratios are omitted if several runs have them, because a
+//! profile does not contain the number of launches with a ratio.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(in crate::merge) const RATIOS_LOST: &str =
 pub(in crate::merge) const PATHS_LOST: &str =
     "how figures spread over the launches of a call path is reported for paths that every run took often or never";
 
-/// Adds the spreads of another run's kernel; neither has the other's launches yet. Reports what is lost.
+/// Adds the spreads of another run's kernel before its launches are added. Reports lost data.
 pub(in crate::merge) fn add(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
     let (ours, theirs) = (recorded(sum), recorded(more));
     if ours > 0 && theirs > 0 {
@@ -34,14 +34,14 @@ pub(in crate::merge) fn add(sum: &mut Kernel, more: &Kernel, left_out: &mut BTre
     add_paths(sum, more, left_out);
 }
 
-/// Launches that figures are of.
+/// Returns the number of launches that the figures include.
 fn recorded(kernel: &Kernel) -> u64 {
     let alone = kernel.launches.iter().filter(|launch| launch.block_share != 0).count() as u64;
     let groups = kernel.launch_groups.iter().filter(|group| group.block_share != 0).map(|group| group.launches);
     groups.fold(alone, u64::saturating_add)
 }
 
-/// Counts of so many launches.
+/// Spreads of counts over a number of launches.
 struct Lot<'a> {
     launches: u64,
     spreads: &'a BTreeMap<String, Spread>,
@@ -49,7 +49,7 @@ struct Lot<'a> {
 }
 
 impl Lot<'_> {
-    /// Sum and sum of squares of a count; one that a lot lacks is 0 in its launches.
+    /// Returns the sum and the sum of squares of a count; an absent count is 0 in all launches.
     fn sums(&self, name: &str) -> Exact {
         if let Some(exact) = self.exact.get(name) {
             return *exact;
@@ -58,10 +58,10 @@ impl Lot<'_> {
     }
 }
 
-/// Sum and sum of squares of a count of so many launches.
+/// Returns the sum and the sum of squares of a count over a number of launches.
 fn sums_of(launches: u64, spread: &Spread) -> Exact {
     let (n, sum) = (u128::from(launches), whole(spread.mean * launches as f64));
-    // The mean's square from the sum, so that equal counts have no spread, however large they are.
+    // The square of the mean is computed from the sum, so that equal counts have no spread, however large they are.
     let of_mean = match sum.checked_mul(sum) {
         Some(square) => square.saturating_add(n / 2) / n.max(1),
         None => whole(sum as f64 / launches as f64 * sum as f64),
@@ -74,7 +74,7 @@ fn sums_of(launches: u64, spread: &Spread) -> Exact {
     Exact { sum: Wide(sum), squares: Wide(of_mean.saturating_add_signed(of_deviation.round() as i128)) }
 }
 
-/// Adds a lot to the spreads over `ours` launches; [`settle`] computes means and deviations.
+/// Adds spreads to those over `ours` launches; [`settle`] computes means and deviations.
 fn add_lot(ours: u64, spreads: &mut BTreeMap<String, Spread>, exact: &mut BTreeMap<String, Exact>, theirs: &Lot<'_>) {
     for name in theirs.spreads.keys() {
         under(spreads, name, |_| ());
@@ -94,7 +94,7 @@ fn add_lot(ours: u64, spreads: &mut BTreeMap<String, Spread>, exact: &mut BTreeM
     }
 }
 
-/// Computes means and deviations of a kernel's spreads, which were added.
+/// Computes means and deviations of a kernel's merged spreads.
 pub(in crate::merge) fn settle(kernel: &mut Kernel) {
     let launches = recorded(kernel);
     settle_lot(launches, &mut kernel.over_launches, &kernel.exact.over_launches);
@@ -110,7 +110,7 @@ fn settle_lot(launches: u64, spreads: &mut BTreeMap<String, Spread>, exact: &BTr
     }
 }
 
-/// Rows by call path. One launch alone has no row, and its counts do not have these names.
+/// Merges rows by call path. A single launch has no row, and its counts have other names.
 fn add_paths(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
     let taken = |kernel: &Kernel, path: &[Frame]| {
         kernel.launches.iter().any(|launch| launch.path == path)
@@ -150,7 +150,7 @@ fn add_path(sum: &mut PathSpread, more: &PathSpread) {
     sum.ratios.clear();
 }
 
-/// Rows in order, and the launches of each by their new numbers.
+/// Sorts rows, and assigns the launches of each their new numbers.
 pub(in crate::merge) fn number_paths(kernel: &mut Kernel) {
     kernel.over_paths.sort_by(|one, other| one.path.cmp(&other.path));
     for row in &mut kernel.over_paths {
@@ -159,14 +159,15 @@ pub(in crate::merge) fn number_paths(kernel: &mut Kernel) {
     }
 }
 
-/// Mean and standard deviation of the population, of nine digits each.
+/// Returns the mean and the standard deviation of the population, with nine digits each.
 pub(in crate::merge) fn mean_and_deviation(count: u64, sum: u128, squares: u128) -> (f64, f64) {
     if count == 0 {
         return (0.0, 0.0);
     }
     let n = u128::from(count);
     let mean = sum as f64 / count as f64;
-    // In whole numbers as long as they hold it: differences of large squares lose their digits.
+    // The variance is computed in integers if they do not overflow, because differences of large squares lose
+    // precision.
     let variance = match (n.checked_mul(squares), sum.checked_mul(sum)) {
         (Some(all), Some(square)) => all.saturating_sub(square) as f64 / (count as f64 * count as f64),
         _ => (squares as f64 / count as f64 - mean * mean).max(0.0),

@@ -1,13 +1,13 @@
-//! Tables of listed analyses: rows with the same keys are one.
+//! Merges tables of listed analyses: rows with equal keys are combined.
 
 use std::collections::BTreeSet;
 
 use warpline_profile::model::{Table, TableCell, join_rows};
 
-/// Adds a kernel's tables. `left_out` receives what cannot be added.
+/// Adds a kernel's tables. `left_out` receives descriptions of data that cannot be merged.
 pub(in crate::merge) fn add(sum: &mut Vec<Table>, more: &[Table], left_out: &mut BTreeSet<String>) {
     for table in more {
-        // Allocations have other numbers in other runs.
+        // Allocations have different numbers in other runs.
         if table.rows.iter().flatten().any(|cell| matches!(cell, TableCell::Allocation { .. })) {
             left_out.insert(format!("the table {} names allocations of one run, and is left out", table.id));
             continue;

@@ -1,4 +1,4 @@
-//! Kernels, with their launches and estimates.
+//! Merges kernels, with their launches and estimates.
 
 use super::launches;
 use crate::merge::ids::Ids;
@@ -10,7 +10,7 @@ use crate::merge::sums::spreads;
 use warpline_profile::model::{Kernel, PageMetrics, Wide};
 use warpline_profile::{Profile, nine_digits};
 
-/// Gives a profile's kernels their numbers.
+/// Assigns new numbers to a profile's kernels.
 pub(in crate::merge) fn number(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
     for kernel in &profile.kernels {
         if ids.kernels.contains_key(&kernel.id) {
@@ -28,7 +28,7 @@ pub(in crate::merge) fn number(merged: &mut Merged, profile: &Profile, ids: &mut
     }
 }
 
-/// Returns a kernel with nothing counted yet.
+/// Returns a kernel without counts.
 fn blank(kernel: &Kernel) -> Kernel {
     Kernel {
         id: 0,
@@ -55,7 +55,7 @@ fn blank(kernel: &Kernel) -> Kernel {
         pages: None,
         tables: Vec::new(),
         whole_run: None,
-        // Allocations have other numbers now; `predict` takes one of the profiles.
+        // Allocations have new numbers, so addresses are not merged; `predict` needs a single profile.
         addresses: None,
         over_ranks: Default::default(),
         paths_over_ranks: Vec::new(),
@@ -67,7 +67,7 @@ fn blank(kernel: &Kernel) -> Kernel {
 pub(in crate::merge) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let mut taken = std::collections::BTreeSet::new();
     for kernel in &profile.kernels {
-        // Rows name kernels by their numbers; where two share one, the first is meant.
+        // Rows refer to kernels by number; if two share a number, the first is meant.
         let Some(&id) = ids.kernels.get(&kernel.id).filter(|_| taken.insert(kernel.id)) else { continue };
         let Some(sum) = merged.whole.kernels.get_mut(id as usize) else { continue };
         let left_out = &mut merged.facts.from.left_out;
@@ -77,7 +77,7 @@ pub(in crate::merge) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) 
         if theirs < ours {
             (sum.name, sum.file, sum.line) = theirs;
         }
-        // Before there are rows of launches that are not counted yet.
+        // The number is taken before the rows of these launches are added.
         let recorded = if is_first { 0 } else { sum.recorded_launches() };
         let recorded = recorded.saturating_add(kernel.recorded_launches());
         spreads::add(sum, kernel, left_out);

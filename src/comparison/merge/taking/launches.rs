@@ -1,13 +1,13 @@
-//! Launches of all runs: separately as long as there are few of them, in groups beyond.
+//! Merges launches: listed separately if there are few of them, otherwise in groups.
 
 use crate::merge::ids::Ids;
 use crate::merge::sums::metrics::{add_by_op, add_spaces};
 use warpline_profile::model::{ByOp, Frame, Kernel, Launch, LaunchGroup, Spaces};
 
-/// Launches of all kernels that are listed separately; where there are more, all of them are in groups. All or none, so
-/// that it does not matter in which parts profiles are merged.
+/// Maximum number of separately listed launches of all kernels. If there are more, all launches are in groups, so that
+/// the result does not depend on the parts in which profiles are merged.
 pub(in crate::merge) const MOST_LISTED: usize = 4096;
-/// Groups of a kernel; where there are more, shapes are left out.
+/// Maximum number of groups of a kernel. If there are more, shapes are not distinguished.
 const MOST_GROUPS: usize = 256;
 
 /// Adds a profile's launches of a kernel.
@@ -31,21 +31,21 @@ pub(in crate::merge) fn take(sum: &mut Kernel, kernel: &Kernel, ids: &Ids, in_gr
     }
 }
 
-/// Puts all launches of a kernel into groups.
+/// Moves all launches of a kernel into groups.
 pub(in crate::merge) fn put_into_groups(kernel: &mut Kernel) {
     for launch in std::mem::take(&mut kernel.launches) {
         add_lot(kernel, &Lot::of_launch(&launch));
     }
 }
 
-/// Grid, block and dynamic shared memory of launches that are alike.
+/// Grid, block and dynamic shared memory of a group's launches.
 type Shape = (Option<[u32; 3]>, Option<[u32; 3]>, Option<u32>);
 
 fn shape(group: &LaunchGroup) -> Shape {
     (group.grid, group.block, group.dynamic_shared_bytes)
 }
 
-/// Launches that are added to a group: one, or those of another group.
+/// Launches that are added to a group: a single launch, or those of another group.
 struct Lot<'a> {
     launches: u64,
     first: u64,
@@ -95,8 +95,8 @@ impl<'a> Lot<'a> {
     }
 }
 
-/// Adds launches to the group with the same shape and path. How its figures spread does not follow from the groups
-/// alone.
+/// Adds launches to the group with the same shape and path. The spread of its figures cannot be computed from the
+/// groups alone.
 fn add_lot(kernel: &mut Kernel, more: &Lot<'_>) {
     let shapes_left_out = kernel.exact.shapes_left_out;
     let wanted = if shapes_left_out { (None, None, None) } else { more.shape };
@@ -147,7 +147,7 @@ fn leave_shapes_out(kernel: &mut Kernel) {
     }
 }
 
-/// Numbers launches by rank, their numbers in their own runs and what they are, and sorts groups.
+/// Numbers launches by rank, their original numbers and their keys, and sorts groups.
 pub(in crate::merge) fn number(kernels: &mut [Kernel]) {
     type Key = (u32, u64, u32);
     let mut all: Vec<(Key, usize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! A profile's rows taken into what has been merged so far.
+//! Adds a profile's rows to the merged rows.
 
 pub(super) mod kernels;
 pub(super) mod launches;

@@ -1,4 +1,4 @@
-//! Lines, sites, allocations, branches, blocks, and what happened.
+//! Merges lines, sites, allocations, branches, blocks and events.
 
 use rustc_hash::FxHashMap;
 
@@ -13,12 +13,12 @@ use warpline_profile::model::{
     FloatException, FloatOrigin, HostAllocation, Line, Metrics, Site,
 };
 
-/// Of each row, as `count` has it.
+/// Returns the bytes of each of `count` rows.
 fn each(bytes: u64, count: u64) -> u64 {
     bytes / count.max(1)
 }
 
-/// Host allocations, which copies name by number.
+/// Merges host allocations, which copies refer to by number.
 pub(in crate::merge) fn host_allocations(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
     let rows = &mut merged.whole.host_allocations;
     let interner = &mut merged.known.interner;
@@ -38,7 +38,7 @@ pub(in crate::merge) fn host_allocations(merged: &mut Merged, profile: &Profile,
     }
 }
 
-/// Gives a profile's allocations their numbers.
+/// Assigns new numbers to a profile's allocations.
 pub(in crate::merge) fn number_allocations(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
     let rows = &mut merged.whole.allocations;
     let interner = &mut merged.known.interner;
@@ -73,7 +73,7 @@ pub(in crate::merge) fn number_allocations(merged: &mut Merged, profile: &Profil
     }
 }
 
-/// What allocations of one name have in a rank.
+/// Figures of allocations with one name in a rank.
 #[derive(Default)]
 struct OfName {
     figures: Figures,
@@ -82,7 +82,7 @@ struct OfName {
     touched_bytes: u64,
 }
 
-/// Follows allocations of each name from rank to rank.
+/// Adds figures of allocations with the same name over ranks.
 fn allocation_names(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     for row in &profile.allocation_names {
         merged.over.names.entry(row.name.clone()).or_default().add_merged(&row.over_ranks);
@@ -118,11 +118,11 @@ pub(in crate::merge) fn allocations(merged: &mut Merged, profile: &Profile, ids:
         let Some(sum) = merged.whole.allocations.get_mut(id as usize - 1) else { continue };
         sum.bytes = sum.bytes.saturating_add(row.bytes);
         sum.count = sum.count.saturating_add(row.count);
-        // Old profiles, without shared rows, contain no number.
+        // Old profiles without shared rows contain no number of freed allocations.
         let freed = if row.freed { row.freed_count.max(row.count) } else { row.freed_count };
         sum.freed_count = sum.freed_count.saturating_add(freed);
         sum.freed &= row.freed;
-        // Runs exist at the same time.
+        // The runs exist at the same time.
         sum.live_at_once = sum.live_at_once.saturating_add(row.live_at_once);
         sum.touched_bytes = sum.touched_bytes.saturating_add(row.touched_bytes);
         for copy in &row.copies {
@@ -151,7 +151,7 @@ pub(in crate::merge) fn allocations(merged: &mut Merged, profile: &Profile, ids:
     }
 }
 
-/// Memory instructions.
+/// Merges memory instructions.
 pub(in crate::merge) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let rows = &mut merged.whole.sites;
     let new = |id: u64| ids.allocations.get(&id).copied();
@@ -181,7 +181,8 @@ pub(in crate::merge) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids)
             }
         }
         take_least(sum, row);
-        // Where one run called it in one way only, that run's figures are of the kernel's own code.
+        // If one run has no contexts because the site was called in one way only, its figures are those of the kernel's
+        // own code.
         if sum.contexts.is_empty() != row.contexts.is_empty() {
             let of_ours = sum.contexts.is_empty();
             let metrics = if of_ours { &sum.metrics } else { &row.metrics };
@@ -214,7 +215,7 @@ pub(in crate::merge) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids)
     }
 }
 
-/// Takes the description of a site from the run in which it is the least, if it differs.
+/// If descriptions of a site differ, takes the lexicographically smallest one.
 fn take_least(ours: &mut Site, theirs: &Site) {
     let description = |site: &Site| {
         let Site { function, leaf, inlined_at, library, approximate, operand, .. } = site;
@@ -241,7 +242,7 @@ fn add_context(sum: &mut Site, context: &Context) {
     }
 }
 
-/// Lines, branches and basic blocks.
+/// Merges lines, branches and basic blocks.
 pub(in crate::merge) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let (whole, known) = (&mut merged.whole, &mut merged.known);
     for row in &profile.lines {
@@ -317,10 +318,10 @@ pub(in crate::merge) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) 
     }
 }
 
-/// Most listed bad accesses, the first ones of all runs.
+/// Maximum number of listed bad accesses over all runs.
 const MOST_FAULTS: usize = 1000;
 
-/// Bad accesses, conflicts, and what did not run or was not seen.
+/// Merges bad accesses, conflicts, missing work and unseen operations.
 pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let (whole, known) = (&mut merged.whole, &mut merged.known);
     let allocation = |id: Option<u64>| id.and_then(|id| ids.allocations.get(&id).copied());
@@ -357,7 +358,7 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
         match whole.conflicts.get_mut(place) {
             Some(sum) => {
                 let count = sum.count.saturating_add(row.count);
-                // The example of the run in which it is the least.
+                // Selects the smallest example, so that the order does not matter.
                 let example = |row: &Conflict| {
                     let warps = row.accesses.each_ref().map(|party| (party.block, party.warp));
                     (row.launch, row.offset, warps, row.path.clone(), row.severity.clone())
@@ -453,7 +454,7 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
     }
 }
 
-/// By rank and launch; what follows from numbers that rows get is left out.
+/// Sorts by rank and launch. Data that depends on new numbers is not compared.
 pub(in crate::merge) fn sort_faults(faults: &mut [Fault]) {
     faults.sort_by(|one, other| {
         let key = |fault: &Fault| (fault.rank, fault.launch, fault.block, fault.thread, fault.bytes, fault.offset);
@@ -471,7 +472,7 @@ pub(in crate::merge) fn sort_faults(faults: &mut [Fault]) {
     });
 }
 
-/// Source lines. A file that changed between runs shows one of its versions, line by line.
+/// Merges source lines. If a file changed between runs, each line is taken from one of its versions.
 pub(in crate::merge) fn sources(merged: &mut Merged, profile: &Profile) {
     for (file, lines) in &profile.sources {
         let known = match merged.whole.sources.get_mut(file) {
