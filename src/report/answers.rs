@@ -1,4 +1,4 @@
-//! The text of views that a user selected by name.
+//! Text of the views that a user selected by name.
 
 use super::views::{self, View};
 use super::words::Style;

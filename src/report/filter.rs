@@ -1,4 +1,4 @@
-//! Removes what was not selected from a profile.
+//! Removes the rows that were not selected from a profile.
 
 use std::collections::BTreeSet;
 
@@ -8,24 +8,24 @@ use super::question::{FindingChoice, LinePlace, keep_findings, keep_line};
 use crate::words::add;
 use warpline_profile::Profile;
 
-/// What a report shows.
+/// The selection that a report shows.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Kernels whose demangled name matches.
+    /// Kernels whose demangled name matches this expression.
     pub kernel: Option<Regex>,
-    /// Lines of files whose path contains this.
+    /// Lines of files whose path contains this text.
     pub source: Option<String>,
-    /// Allocations of this name, or else whose name contains it, and the accesses to them.
+    /// Allocations with this name, or if there are none, whose name contains it, and the accesses to them.
     pub allocation: Option<String>,
-    /// What concerns this line.
+    /// Data about this line.
     pub line: Option<LinePlace>,
-    /// These findings, and what is at their lines.
+    /// These findings, and the data of their lines.
     pub finding: Option<FindingChoice>,
-    /// Rows per table.
+    /// Maximum number of rows per table.
     pub top: usize,
 }
 
-/// Numbers of allocations.
+/// Ids of allocations with a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
     /// Ids of device allocations.
@@ -40,7 +40,7 @@ impl Named {
     }
 }
 
-/// Returns the allocations of a name; if there is none, those whose name contains it.
+/// Returns the allocations with a name; if there are none, those whose name contains it.
 pub fn allocations_named(profile: &Profile, name: &str) -> Named {
     let find = |fits: &dyn Fn(&str) -> bool| {
         let fits = |name: &Option<String>| name.as_deref().is_some_and(fits);
@@ -53,8 +53,8 @@ pub fn allocations_named(profile: &Profile, name: &str) -> Named {
     if exact.is_empty() { find(&|known| known.contains(name)) } else { exact }
 }
 
-/// Leaves the allocations of a name, and of one on the host the device allocations that it is copied to or from;
-/// `false` where there is none.
+/// Keeps the allocations with a name. For a host allocation, keeps the device allocations that it is copied to or from.
+/// Returns `false` if there are none.
 fn keep_allocations(kept: &mut Profile, name: &str) -> bool {
     let named = allocations_named(kept, name);
     let hosts: BTreeSet<u64> = named.host.iter().copied().collect();
@@ -72,8 +72,8 @@ fn keep_allocations(kept: &mut Profile, name: &str) -> bool {
     !named.is_empty()
 }
 
-/// Returns the profile without the rows that the filter leaves out; `None` when it leaves nothing.
-/// Kernel totals stay those of the whole kernel; those of allocations become sums over the kernels that are left.
+/// Returns the profile without the rows that the filter excludes; `None` if nothing is left. Totals of kernels still
+/// include the whole kernel; those of allocations become sums over the remaining kernels.
 pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
     let mut kept = profile.clone();
     if let Some(pattern) = &filter.kernel {

@@ -1,10 +1,10 @@
-//! The parts of a finding as text, the same in every form of the report.
+//! Formats the parts of a finding, equally for every output format.
 
 use crate::words::{bytes, label, seconds};
 use warpline_profile::Profile;
 use warpline_profile::model::{Finding, Frame, Gain};
 
-/// `transpose.cu:20`; `?` where nothing is known.
+/// Returns a position such as `transpose.cu:20`; `?` if unknown.
 pub(super) fn place(finding: &Finding) -> String {
     let name = finding.file.rsplit('/').next().unwrap_or_default();
     match (name.is_empty(), finding.line) {
@@ -14,7 +14,8 @@ pub(super) fn place(finding: &Finding) -> String {
     }
 }
 
-/// Name of the kernel, if it concerns one; of the library's function, where the line calls a library.
+/// Returns the name of the finding's kernel, if it has one. If the line calls a library, returns the name of the
+/// library's function.
 pub(super) fn kernel(profile: &Profile, finding: &Finding) -> Option<String> {
     if let Some(library) = &finding.inside_library {
         return Some(library.function.clone());
@@ -23,14 +24,14 @@ pub(super) fn kernel(profile: &Profile, finding: &Finding) -> Option<String> {
     profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| label(profile, kernel))
 }
 
-/// `inside the library: assign_value.h:56`, where the line is a call of one.
+/// Returns a text such as `inside the library: assign_value.h:56`, if the line calls a library.
 pub(super) fn library(finding: &Finding) -> Option<String> {
     let frame = finding.inside_library.as_ref()?;
     let file = frame.file.rsplit('/').next().unwrap_or_default();
     Some(format!("inside the library: {file}:{}", frame.line))
 }
 
-/// Name of what it is about: the source's, or the allocation's.
+/// Returns the name of the finding's subject: the name in the source, or that of the allocation.
 pub(super) fn object(profile: &Profile, finding: &Finding) -> Option<String> {
     finding.object.clone().or_else(|| {
         let allocation = profile.allocation(finding.allocation?)?;
@@ -38,7 +39,8 @@ pub(super) fn object(profile: &Profile, finding: &Finding) -> Option<String> {
     })
 }
 
-/// `3.2 x faster, saves 410 us (modelled: no bank conflicts in this access)`; of a kernel, or of what is outside of kernels.
+/// Returns a text such as `3.2 x faster, saves 410 us (modelled: no bank conflicts in this access)`, for a kernel or
+/// for work outside of kernels.
 pub(super) fn gain(finding: &Finding, gain: &Gain) -> String {
     let what = if finding.kernel.is_some() { "the kernel" } else { "the program" };
     let factor = if gain.factor >= 1.1 {
@@ -54,7 +56,7 @@ pub(super) fn source<'a>(profile: &'a Profile, finding: &Finding) -> Option<&'a 
     Some(profile.sources.get(&finding.file)?.get(&finding.line)?.trim())
 }
 
-/// Its place as a frame, whose function is the kernel.
+/// Returns its position as a frame whose function is the kernel.
 pub(super) fn frame(profile: &Profile, finding: &Finding) -> Frame {
     Frame {
         function: kernel(profile, finding).unwrap_or_default(),

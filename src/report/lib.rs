@@ -52,7 +52,7 @@ use serde::Serialize;
 use warpline_profile::Profile;
 use warpline_profile::trust::Trust;
 
-/// The profile with what is derived from it.
+/// The profile together with derived data.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -60,7 +60,7 @@ struct Document<'a> {
     trust: Trust,
 }
 
-/// Returns the contract's JSON document, indented.
+/// Returns the JSON document, indented.
 pub fn json(profile: &Profile) -> String {
     let document = Document { profile, trust: warpline_profile::trust::trust(profile) };
     let mut text = serde_json::to_string_pretty(&document).expect("a profile has string keys and finite numbers");

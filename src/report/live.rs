@@ -1,4 +1,4 @@
-//! A run that continues, as text.
+//! Writes the state of a running program as text.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::words::{bytes, count, cut, percent, plain_name};
 use warpline_profile::live::Snapshot;
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// Returns a page of text with the `top` kernels that have most traffic.
+/// Returns a page of text with the `top` kernels that have the most traffic.
 pub fn live_text(snapshot: &Snapshot, width: usize, top: usize) -> String {
     let mut out = String::new();
     let program = snapshot.program.join(" ");

@@ -1,4 +1,4 @@
-//! Findings and kernels as Markdown (GitHub's), for a pull request or an issue.
+//! Writes findings and kernels as GitHub Markdown, for a pull request or an issue.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use warpline_profile::Profile;
 use warpline_profile::model::Kernel;
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// Returns the document; `top` kernels.
+/// Returns the document with at most `top` kernels.
 pub fn markdown(profile: &Profile, top: usize) -> String {
     let run = &profile.run;
     let program = run.program.first().map_or("an unknown program", |path| path.rsplit('/').next().unwrap_or(path));
@@ -37,7 +37,7 @@ pub fn markdown(profile: &Profile, top: usize) -> String {
     out
 }
 
-/// How far the figures can be trusted.
+/// Writes the reliability of the figures.
 fn trusted(out: &mut String, profile: &Profile) {
     out.push_str("### Trust\n\n");
     for line in trust::sentences(&warpline_profile::trust::trust(profile)) {
@@ -106,7 +106,7 @@ fn kernels(out: &mut String, profile: &Profile, top: usize) {
     out.push('\n');
 }
 
-/// What all launches did, where a budget recorded some of them.
+/// Writes estimates over all launches, if a budget recorded only some.
 fn whole_run(out: &mut String, profile: &Profile, top: usize) {
     if profile.run.whole_run.is_none() {
         return;
@@ -138,7 +138,7 @@ fn whole_run(out: &mut String, profile: &Profile, top: usize) {
     out.push('\n');
 }
 
-/// How work differs from rank to rank.
+/// Writes the differences between ranks.
 fn ranks(out: &mut String, profile: &Profile, top: usize) {
     let Some(rows) = over_ranks(profile) else { return };
     let all = rows.present;
@@ -181,7 +181,8 @@ fn ranks(out: &mut String, profile: &Profile, top: usize) {
     }
 }
 
-/// Text of the program that no renderer takes for markup. Code spans of findings stay: their backticks come in pairs.
+/// Escapes text of the program so that no renderer interprets it as markup. Code spans of findings are kept, because
+/// their backquotes are paired.
 pub(super) fn escaped(text: &str) -> String {
     let paired = text.matches('`').count().is_multiple_of(2);
     let mut out = String::with_capacity(text.len());
@@ -207,7 +208,7 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// Text as a code span: longer fences than any run of backticks in it.
+/// Returns text as a code span. Its fences are longer than any run of backquotes in the text.
 pub(super) fn code(text: &str) -> String {
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

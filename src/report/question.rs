@@ -1,4 +1,4 @@
-//! A report on one thing: a line, a finding, an allocation or a kernel.
+//! Reports on a single subject: a line, a finding, an allocation or a kernel.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -10,19 +10,19 @@ use warpline_findings::Suppression;
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// Lines of source that stay on each side of a line that is kept.
+/// Number of source lines that are kept before and after a selected line.
 const SOURCE_AROUND: u32 = 8;
 
-/// A line of source as it is typed.
+/// A source line given by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinePlace {
-    /// The end of a path.
+    /// The last part of a path.
     pub file: String,
-    /// From 1.
+    /// Line, counted from 1.
     pub line: u32,
 }
 
-/// What is no `FILE:LINE`.
+/// The text is not of the form `FILE:LINE`.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("`{0}` is not a source position: write FILE:LINE, for example transpose.cu:20")]
 pub struct PlaceError(String);
@@ -39,10 +39,10 @@ impl FromStr for LinePlace {
     }
 }
 
-/// Findings as they are typed: one by rank, or all of an id, at a place or not.
+/// Findings given by the user: one by rank, or all with an id, optionally at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindingChoice {
-    /// By rank, as the report counts them.
+    /// Rank of the finding, as in the report.
     Rank(u32),
     /// `ID`, `ID@FILE:LINE`, `ID@KERNEL` or `@FILE:LINE`.
     Those(Suppression),
@@ -77,7 +77,7 @@ impl FindingChoice {
     }
 }
 
-/// Leaves what concerns a line; `false` where that is nothing.
+/// Keeps the data of a line; returns `false` if there is none.
 pub(super) fn keep_line(kept: &mut Profile, place: &LinePlace) -> bool {
     let places = lines_at(kept, place);
     let at = |file: &str, line: u32| places.contains(&(file.to_owned(), line));
@@ -86,7 +86,7 @@ pub(super) fn keep_line(kept: &mut Profile, place: &LinePlace) -> bool {
     !(kept.lines.is_empty() && kept.sites.is_empty() && kept.branches.is_empty() && kept.findings.is_empty())
 }
 
-/// Leaves findings and what is at their lines; `false` where there are none.
+/// Keeps findings and the data of their lines; returns `false` if there are none.
 pub(super) fn keep_findings(kept: &mut Profile, choice: &FindingChoice) -> bool {
     let chosen: Vec<Finding> = kept.findings.iter().filter(|finding| choice.includes(kept, finding)).cloned().collect();
     let of_one = |finding: &Finding| finding.all_lines().map(|line| (finding.file.clone(), line)).collect::<Vec<_>>();
@@ -96,7 +96,7 @@ pub(super) fn keep_findings(kept: &mut Profile, choice: &FindingChoice) -> bool 
     !kept.findings.is_empty()
 }
 
-/// Places of the profile that a typed one means.
+/// Returns the source positions in the profile that match the given one.
 fn lines_at(profile: &Profile, place: &LinePlace) -> BTreeSet<(String, u32)> {
     let lines = profile.lines.iter().map(|row| (&row.file, row.line));
     let sites = profile.sites.iter().map(|row| (&row.file, row.line));
@@ -107,7 +107,8 @@ fn lines_at(profile: &Profile, place: &LinePlace) -> BTreeSet<(String, u32)> {
     meant.map(|(file, line)| (file.clone(), line)).collect()
 }
 
-/// Leaves the rows at some places, and the kernels, allocations and sources that they and the findings concern.
+/// Keeps the rows at some source positions, and the kernels, allocations and sources that these rows and the findings
+/// refer to.
 fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
     let at = |file: &str, line: u32| places.contains(&(file.to_owned(), line));
     kept.lines.retain(|row| at(&row.file, row.line));
@@ -142,8 +143,8 @@ fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
     kept.sources.retain(|_, lines| !lines.is_empty());
 }
 
-/// Everything of the things that a filter selects by name; empty if it selects none, or several kernels.
-/// Figures are of the whole profile, or of its kernels that the filter names.
+/// Returns views with all data of the subject that a filter selects by name; empty if it selects none or several
+/// kernels. Figures include the whole profile, or the selected kernels.
 pub fn answers(profile: &Profile, filter: &Filter) -> Vec<View> {
     let of_kernels = Filter { kernel: filter.kernel.clone(), ..Filter::default() };
     let Some(whole) = super::apply(profile, &of_kernels) else { return Vec::new() };

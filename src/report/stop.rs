@@ -1,4 +1,4 @@
-//! A program that stands still at an access, for people.
+//! Describes a program that is stopped at an access.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,16 @@ use warpline_profile::model::Frame;
 use warpline_simulator::geometry::{BankRules, Banks, SECTOR_BYTES, Width};
 use warpline_simulator::metrics::{WavefrontMemo, wavefronts};
 
-/// Lanes of a warp.
+/// Number of lanes of a warp.
 const LANES: u32 = 32;
-/// Lines of source before and after.
+/// Number of source lines shown before and after the access.
 const AROUND: u32 = 2;
-/// Bytes of a cache line, in which requests are reported in addition to sectors.
+/// Bytes of a cache line. Requests are reported in lines and in sectors.
 const LINE_BYTES: u64 = 128;
 
-/// Everything of a stop: where, who, the call paths, and each lane. `number` counts stops from 1; `host` is the
-/// launch's call path, outermost frame first; `banks` are those of the model's shared memory; `source` reads a file.
+/// Returns a view of a stop: position, threads, call paths, and each lane. `number` counts stops from 1, and `host` is
+/// the launch's call path with the outermost frame first. `banks` are the banks of the model's shared memory, and
+/// `source` reads a file.
 pub fn stop_view(
     mut stopped: Stopped,
     number: u64,
@@ -45,7 +46,7 @@ pub fn stop_view(
     View { title, place: place.map(|place| (place.file.clone(), place.line)), blocks }
 }
 
-/// Names are the program's own, and go to a terminal.
+/// Escapes names, which the program defines and which are printed to a terminal.
 fn make_visible(stopped: &mut Stopped) {
     make_name(&mut stopped.kernel);
     make_name(&mut stopped.object);
@@ -65,7 +66,7 @@ fn make_visible(stopped: &mut Stopped) {
     }
 }
 
-/// Returns the innermost place in the user's own code.
+/// Returns the innermost position in the user's code.
 fn user_place(code: &[CodePlace]) -> Option<&CodePlace> {
     code.iter().find(|place| !place.system && place.line > 0).or_else(|| code.iter().find(|place| place.line > 0))
 }
@@ -121,7 +122,7 @@ fn facts(stopped: &Stopped, host: &[Frame], banks: Banks) -> Vec<Fact> {
     facts
 }
 
-/// From the kernel to the access; the calls that were inlined and those that were not look alike.
+/// Returns the path from the kernel to the access. Inlined calls and other calls look alike.
 fn device_path(stopped: &Stopped) -> Vec<String> {
     let chains = stopped.calls.iter().chain([&stopped.code]);
     let places = chains.flat_map(|chain| chain.iter().rev());
@@ -141,7 +142,7 @@ fn device_path(stopped: &Stopped) -> Vec<String> {
     path
 }
 
-/// Sectors and lines of the request, and how far apart its lanes are.
+/// Describes the sectors and lines of the request, and the distance between its lanes.
 fn touched(stopped: &Stopped) -> Option<String> {
     let outside = |lane: &&StoppedLane| {
         matches!(
@@ -169,13 +170,13 @@ fn touched(stopped: &Stopped) -> Option<String> {
     ))
 }
 
-/// Returns whether all lanes hit shared memory.
+/// Returns whether all lanes access shared memory.
 fn is_shared(stopped: &Stopped) -> bool {
     let shared = |lane: &StoppedLane| matches!(lane.target, Target::Shared(..) | Target::SharedVariable { .. });
     !stopped.lanes.is_empty() && stopped.lanes.iter().all(shared)
 }
 
-/// How often shared memory is read or written for the request.
+/// Describes the number of passes through shared memory that the request needs.
 fn passes(stopped: &Stopped, banks: Banks) -> Option<String> {
     let in_order = stopped.lanes.is_sorted_by(|one, next| one.lane < next.lane);
     if !is_shared(stopped) || stopped.bytes == 0 || !in_order || stopped.lanes.last()?.lane >= LANES {
@@ -199,7 +200,7 @@ fn passes(stopped: &Stopped, banks: Banks) -> Option<String> {
     Some(format!("{}{conflict}", passes(counted.passes)))
 }
 
-/// What lies between the addresses of neighbouring lanes, where that is the same for all.
+/// Describes the distance between the addresses of adjacent lanes, if it is constant.
 fn step(lanes: &[StoppedLane]) -> Option<String> {
     let mut steps = lanes.windows(2).map(|pair| {
         let lanes = i64::from(pair[1].lane) - i64::from(pair[0].lane);
@@ -270,17 +271,17 @@ fn lanes(stopped: &Stopped, banks: Banks) -> Table {
     Table { heading: format!("LANES; elements of {}", elements.meaning()), columns, rows, sorted: None }
 }
 
-/// Units of memory in which a lane's position is reported.
+/// Units in which the position of a lane is reported.
 enum Elements<'a> {
-    /// Pieces as large as the access.
+    /// Elements of the size of the access.
     Plain(u32),
-    /// Structures, of which all lanes access the same member.
+    /// Structures; all lanes access the same member.
     Structures { name: &'a str, bytes: u32, member: &'a str },
 }
 
 impl Elements<'_> {
-    /// Structures, if the compiler recorded one and each lane is as far behind the start of one: memory that begins
-    /// otherwise than with an array of them shows by that.
+    /// Returns structures if the compiler recorded one and the offset within a structure is equal for all lanes.
+    /// Otherwise, the memory is not an array of these structures.
     fn for_stop(stopped: &Stopped) -> Elements<'_> {
         let plain = Elements::Plain(stopped.bytes);
         let size = i64::from(stopped.structure_bytes);
@@ -297,7 +298,7 @@ impl Elements<'_> {
         Elements::Structures { name: &stopped.structure, bytes: stopped.structure_bytes, member }
     }
 
-    /// `17`, `17 + 2 B` where an access begins inside, or `17.x`.
+    /// Returns `17`, `17 + 2 B` if an access starts inside an element, or `17.x`.
     fn name(&self, offset: i64) -> String {
         match *self {
             Elements::Plain(bytes) => {
@@ -321,7 +322,7 @@ impl Elements<'_> {
     }
 }
 
-/// Bytes from the start of what lies at an address, and what that is.
+/// Returns the offset within the target at an address, and a description of the target.
 fn target(target: &Target) -> (Option<i64>, String) {
     let sized = |name: &str, size: u64| format!("{name} ({})", bytes(size));
     match target {
@@ -356,7 +357,7 @@ mod tests {
         let lane = |lane: u32| StoppedLane {
             lane,
             thread: [lane, 0, 0],
-            // Host memory that begins within a sector, and counts from the start of one.
+            // The host memory starts within a sector.
             address: 0x1010 + u64::from(lane) * step,
             counted: 0x1000 + u64::from(lane) * step,
             target: Target::Allocation { name: "d_a".into(), bytes: 4096, offset: u64::from(lane) * step },
@@ -427,7 +428,7 @@ mod tests {
         let names = |stopped: &Stopped| [0, 16, 32, -16].map(|offset| Elements::for_stop(stopped).name(offset + 4));
         assert_eq!(names(&body), ["0.x", "1.x", "2.x", "-1.x"]);
         assert_eq!(Elements::for_stop(&body).meaning(), "Body, 16 B");
-        // Not all lanes are as far behind the start of a structure: it is not an array of them.
+        // The offset within a structure differs between lanes, so the memory is not an array of them.
         body.structure_bytes = 24;
         assert_eq!(names(&body), ["1", "5", "9", "-3"]);
     }

@@ -1,10 +1,10 @@
-//! The block `trust` in words, the same in every format.
+//! Sentences of the `trust` block, equal in every format.
 
 use crate::words::{at, plain_name, short};
 use warpline_profile::model::Basis;
 use warpline_profile::trust::{Assumption, Trust, is_count};
 
-/// Rows that a sentence names.
+/// Maximum number of rows that a sentence lists.
 const MOST_NAMED: usize = 3;
 
 /// A named sentence.
@@ -13,7 +13,8 @@ pub(crate) struct Sentence {
     pub(crate) text: String,
 }
 
-/// One sentence for each word that figures have, and for what is uncounted, assumed or missing.
+/// Returns one sentence for each basis of figures, and one each for uncounted operations, assumptions and missing
+/// launches.
 pub(crate) fn sentences(trust: &Trust) -> Vec<Sentence> {
     let words = [("Counted", Basis::Counted), ("Modelled", Basis::Modelled), ("Estimated", Basis::Estimated)];
     let mut all: Vec<Sentence> =
@@ -57,14 +58,14 @@ pub(crate) fn sentences(trust: &Trust) -> Vec<Sentence> {
     all
 }
 
-/// Returns the assumed parameters in a sentence; `None` where there are none.
+/// Returns a sentence with the assumed parameters; `None` if there are none.
 pub(crate) fn assumptions(trust: &Trust) -> Option<String> {
     let one = |row: &Assumption| format!("{} = {}", row.parameter, row.value);
     let all: Vec<String> = trust.assumed.iter().map(one).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Returns the groups of a basis, those with the same reasons together.
+/// Returns the groups with a basis; those with equal reasons are combined.
 fn groups(trust: &Trust, basis: Basis) -> Option<String> {
     let mut texts: Vec<(Vec<&str>, String)> = Vec::new();
     for (group, certainty) in trust.figures.iter().filter(|(_, certainty)| certainty.basis == basis) {
@@ -84,7 +85,7 @@ fn groups(trust: &Trust, basis: Basis) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
-/// What keeps the counts of a run from being exact; `None` where nothing does.
+/// Describes why the counts of a run are not exact; `None` if they are.
 pub(crate) fn deviations(trust: &Trust) -> Option<String> {
     let mut reasons: Vec<&str> = Vec::new();
     let of_counts = trust.figures.iter().filter(|(group, certainty)| is_count(**group, certainty));

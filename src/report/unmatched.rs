@@ -1,4 +1,4 @@
-//! The message for filters that match nothing: which of them, and what the profile has instead.
+//! The message for filters that match nothing: the filter that fails, and what the profile contains.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::words::short_path;
 use warpline_findings::nearest::{listed, nearest};
 use warpline_profile::Profile;
 
-/// Returns why the filters leave nothing of the profile.
+/// Explains why the filters exclude everything in the profile.
 pub fn unmatched(profile: &Profile, filter: &Filter) -> String {
     let none = Filter::default;
     let alone = [
@@ -36,7 +36,7 @@ fn described(filter: &Filter) -> Option<String> {
         .or_else(|| Some(format!("--finding {}", filter.finding.as_ref()?)))
 }
 
-/// Returns the message for a filter that alone leaves nothing.
+/// Returns the message for a single filter that matches nothing.
 fn of_one(profile: &Profile, filter: &Filter) -> String {
     let option = described(filter).unwrap_or_default();
     if let Some(pattern) = &filter.kernel {
@@ -76,7 +76,7 @@ fn of_one(profile: &Profile, filter: &Filter) -> String {
     }
 }
 
-/// Returns what the profile has, and what of it resembles the name.
+/// Lists what the profile contains, starting with similar names.
 fn instead(what: &str, typed: &str, names: &[&str]) -> String {
     if names.is_empty() {
         return format!("the profile has no {what} with names");

@@ -1,4 +1,4 @@
-//! The content of the brief, before it is Markdown or JSON.
+//! The content of the brief, independent of its format (Markdown or JSON).
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use warpline_profile::trust::{Trust, trust};
 const SCHEMA: &str = "warpline.brief";
 /// Value of [`Brief::version`].
 const VERSION: u32 = 1;
-/// Findings, kernels, notes, and rows of the block `trust` of a brief, at most.
+/// Maximum numbers of findings, kernels, notes, and rows of the `trust` block in a brief.
 const MOST_FINDINGS: usize = 12;
 const MOST_KERNELS: usize = 5;
 const MOST_NOTES: usize = 4;
 const MOST_ROWS_OF_TRUST: usize = 6;
-/// Characters of a text, at most: names of templates have no end.
+/// Maximum number of characters of a text, because names of templates can be arbitrarily long.
 const MOST_TEXT: usize = 600;
-/// Characters of a name or a line of code, at most.
+/// Maximum number of characters of a name or a line of code.
 const MOST_NAME: usize = 160;
 
 /// The brief of a profile.
@@ -31,40 +31,40 @@ const MOST_NAME: usize = 160;
 pub struct Brief {
     /// `warpline.brief`.
     pub schema: &'static str,
-    /// Raised by changes, not by additions.
+    /// Version, increased by incompatible changes, but not by additions.
     pub version: u32,
     /// Name of the program's executable.
     pub program: String,
     /// `cpu` or `gpu`.
     pub device: String,
-    /// GPU models, the first of which the figures are of.
+    /// GPU models. The figures are those of the first one.
     pub models: Vec<String>,
-    /// The run and its trace are whole.
+    /// Whether the run and its trace are complete.
     pub complete: bool,
-    /// What takes most of the time, and what there is to change.
+    /// Summary of what takes most of the time and of the possible changes.
     pub verdict: String,
-    /// How far the figures can be trusted; its lists are cut to a few rows.
+    /// Reliability of the figures; its lists are limited to a few rows.
     pub trust: Trust,
     /// The first findings, rank 1 first.
     pub findings: Vec<BriefFinding>,
-    /// All findings of the profile.
+    /// Number of all findings of the profile.
     pub findings_total: usize,
     /// The kernels that take most of the time.
     pub kernels: Vec<BriefKernel>,
-    /// All kernels of the profile.
+    /// Number of all kernels of the profile.
     pub kernels_total: usize,
     /// The first notes of the run.
     pub notes: Vec<String>,
-    /// All notes of the run.
+    /// Number of all notes of the run.
     pub notes_total: usize,
 }
 
-/// A figure and how it is obtained.
+/// A figure and its basis.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Value {
     /// The figure.
     pub value: f64,
-    /// How it is obtained.
+    /// Basis of the figure.
     pub basis: Basis,
 }
 
@@ -73,81 +73,81 @@ pub struct Value {
 pub struct BriefKernel {
     /// Name, as reports show it.
     pub name: String,
-    /// Definition.
+    /// File of the definition.
     pub file: String,
-    /// Definition.
+    /// Line of the definition.
     pub line: u32,
-    /// Recorded launches.
+    /// Number of recorded launches.
     pub launches: Value,
     /// Seconds of all launches.
     pub seconds: Option<Value>,
-    /// What limits it.
+    /// Name of the limiter.
     pub limiter: Option<String>,
     /// Bytes of the sectors that its requests touch.
     pub traffic_bytes: Value,
-    /// Ideal sectors / sectors.
+    /// Ideal sectors divided by sectors.
     pub coalescing_efficiency: Option<Value>,
-    /// Hit rate of loads.
+    /// L1 hit rate of loads.
     pub l1_hit_rate: Option<Value>,
-    /// Hit rate.
+    /// L2 hit rate.
     pub l2_hit_rate: Option<Value>,
 }
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefFinding {
-    /// From 1, what matters most first.
+    /// Rank, counted from 1; the most important finding is first.
     pub rank: u32,
     /// Id; `warpline explain ID` prints its page.
     pub id: String,
     /// `error`, `warning` or `note`.
     pub severity: Severity,
-    /// What it is, in about 60 characters.
+    /// Title of about 60 characters.
     pub title: String,
     /// Id of the cause.
     pub cause: String,
     /// Id of the remedy.
     pub remedy: String,
-    /// How the figures are obtained that the cause depends on.
+    /// The basis of the figures that the cause depends on.
     pub confidence: Option<Basis>,
-    /// The remedy was applied to the recorded addresses and counted again.
+    /// Whether the remedy was applied to the recorded addresses and the result was counted again.
     pub verified: bool,
-    /// Kernel.
+    /// Name of the kernel.
     pub kernel: Option<String>,
-    /// Source file; empty when unknown.
+    /// Source file; empty if unknown.
     pub file: String,
-    /// From 1; 0 unknown.
+    /// Line, counted from 1; 0 if unknown.
     pub line: u32,
-    /// From 1; 0 unknown.
+    /// Column, counted from 1; 0 if unknown.
     pub column: u32,
     /// Further lines with the same problem.
     pub also_lines: Vec<u32>,
-    /// The source line.
+    /// Text of the source line.
     pub code: Option<String>,
-    /// Array, allocation or variable.
+    /// Name of the array, allocation or variable.
     pub object: Option<String>,
-    /// Why it costs.
+    /// Description of the problem and its cost.
     pub reason: String,
-    /// What to change.
+    /// Suggested change.
     pub change: String,
-    /// What that brings.
+    /// Estimated gain.
     pub gain: Option<BriefGain>,
-    /// The numbers it depends on.
+    /// The figures that the finding is based on.
     pub numbers: BTreeMap<String, f64>,
 }
 
-/// What a change brings.
+/// The estimated gain of a change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefGain {
-    /// Time before / time after.
+    /// Time before the change divided by the time after it.
     pub factor: f64,
     /// Seconds saved over all launches.
     pub seconds: f64,
-    /// How both are obtained.
+    /// Basis of both figures.
     pub basis: Basis,
-    /// What they assume.
+    /// Assumption of the estimate.
     pub assumption: String,
-    /// All of it in a sentence.
+    /// The gain as a sentence.
     pub text: String,
 }
 

@@ -1,4 +1,5 @@
-//! The brief as JSON, a line for each field and each row, so that its length is bounded like that of the Markdown.
+//! Writes the brief as JSON with one line per field and per row, so that its length is limited like that of the
+//! Markdown.
 
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ pub fn brief_json(profile: &Profile) -> String {
     format!("{{\n{}\n}}\n", lines.join(",\n"))
 }
 
-/// Returns a list of objects with a line for each, anything else in one line.
+/// Returns a list of objects with one line per object, and any other value in one line.
 fn rows(value: &Value) -> String {
     match value.as_array().filter(|rows| rows.iter().any(Value::is_object)) {
         Some(rows) => {

@@ -1,4 +1,4 @@
-//! The brief as Markdown of at most [`MOST_LINES`] lines.
+//! Writes the brief as Markdown of at most [`MOST_LINES`] lines.
 
 use std::fmt::Write as _;
 
@@ -8,11 +8,11 @@ use crate::trust;
 use crate::words::{bytes, count, percent, seconds};
 use warpline_profile::Profile;
 
-/// Lines of the document.
+/// Maximum number of lines of the document.
 const MOST_LINES: usize = 60;
-/// Kernels of the table.
+/// Number of kernels in the table.
 const KERNELS: usize = 3;
-/// Findings that are in a line each after those in full.
+/// Maximum number of findings that are shown in one line each after the full ones.
 const IN_A_LINE: usize = 6;
 
 /// Returns the brief as Markdown.
@@ -42,14 +42,15 @@ fn head(brief: &Brief, profile: &Profile) -> String {
     out
 }
 
-/// Findings in this many lines: the first in full, as many of the others as fit in a line each.
+/// Returns findings in at most this many lines: first full ones, then as many others as fit in one line each.
 fn findings(brief: &Brief, lines: usize) -> String {
     let mut out = format!("## Findings ({})\n\n", brief.findings_total);
     if brief.findings.is_empty() {
         out.push_str("None.\n\n");
         return out;
     }
-    // The heading, the blank line after it and at the end, and the number of those left out.
+    // Four lines are reserved for the heading, the blank lines after it and at the end, and the number of omitted
+    // findings.
     let mut left = lines.saturating_sub(4);
     let mut in_full = true;
     let mut shown = 0;
@@ -77,7 +78,7 @@ fn findings(brief: &Brief, lines: usize) -> String {
     out
 }
 
-/// Position, kernel, confidence.
+/// Returns the position, the kernel and the confidence of a finding.
 fn heading(finding: &BriefFinding) -> String {
     let place = match (finding.file.is_empty(), finding.line) {
         (true, _) => String::new(),
@@ -88,7 +89,7 @@ fn heading(finding: &BriefFinding) -> String {
     format!("{}. **{}** {}{place}{kernel}\n", finding.rank, finding.severity.name(), code(&finding.id))
 }
 
-/// Cause, remedy and confidence.
+/// Returns the cause, the remedy and the confidence of a finding.
 fn diagnosis(finding: &BriefFinding) -> String {
     let mut parts = Vec::new();
     if !finding.cause.is_empty() {
@@ -131,7 +132,7 @@ fn in_a_line(finding: &BriefFinding) -> String {
     }
 }
 
-/// Returns a number with as many digits as a reader needs.
+/// Formats a number with as many digits as a reader needs.
 fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value}");

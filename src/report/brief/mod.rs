@@ -1,4 +1,4 @@
-//! The brief: what a reader, or a program, needs to act, in a bounded number of lines.
+//! The brief: the information that a reader or a program needs to act, in a limited number of lines.
 
 mod document;
 mod json;

@@ -1,4 +1,4 @@
-//! Estimates of whole runs next to each other, in words.
+//! Formats estimates of two whole runs.
 
 use super::shown::words;
 use crate::words::count;
@@ -14,7 +14,7 @@ pub(super) struct ShownEstimate {
     pub(super) verdict: &'static str,
 }
 
-/// Figures that are shown where not all are wanted.
+/// Names of the main figures.
 const MAIN: [&str; 8] = [
     "global.requests",
     "global.sectors",
@@ -26,7 +26,7 @@ const MAIN: [&str; 8] = [
     "instructions.warps",
 ];
 
-/// What was recorded of both.
+/// Returns a description of the recorded part of both runs.
 pub(super) fn recorded(whole: &Estimates) -> String {
     let of = |side: &Option<Recorded>| match side {
         Some(one) => format!("{} of {} launches", one.recorded_launches, one.launches),
@@ -42,10 +42,10 @@ pub(super) fn recorded(whole: &Estimates) -> String {
     )
 }
 
-/// Returns the main figures, or all.
+/// Returns the main figures, or all of them.
 pub(super) fn estimates(whole: &Estimates, all: bool) -> Vec<ShownEstimate> {
     let wanted = |name: &str| all || MAIN.contains(&name);
-    // What was counted has no bound.
+    // Exact counts have no bound.
     let text = |one: &Estimated, estimated: bool| if estimated { sum(one, 1) } else { count(one.estimate as u64) };
     let row = |(name, figure): (&String, &EstimatedChange)| ShownEstimate {
         label: words(name),

@@ -1,4 +1,4 @@
-//! A comparison for reviews: tables and source lines as GitHub and its like show them.
+//! Writes a comparison for code reviews, with tables and source lines in GitHub's Markdown.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use warpline_comparison::{rank, unit};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// Returns the comparison; the profiles are those it is of.
+/// Returns the comparison of the two profiles.
 pub fn markdown(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
     let mut page = Page { out: String::new(), options: *options, sides: Sides::new(before, after) };
     let (one, other) = programs(before, after);
@@ -61,7 +61,7 @@ impl Page<'_> {
         self.out.push('\n');
     }
 
-    /// Estimates of whole runs, where a budget recorded some launches of a side.
+    /// Writes estimates of whole runs, if a budget recorded only some launches of a side.
     fn whole_runs(&mut self, diff: &Diff) {
         let Some(whole) = &diff.whole_run else { return };
         _ = writeln!(self.out, "### Whole runs, estimated\n\n{}\n", escaped(&estimates::recorded(whole)));
@@ -204,7 +204,7 @@ impl Page<'_> {
         if before.is_empty() && after.is_empty() {
             return;
         }
-        // No line of a program ends the block that it is in.
+        // The fence must be longer than any run of backquotes in the program's lines.
         let fence = "`".repeat(3.max(1 + longest_run(before).max(longest_run(after))));
         _ = writeln!(self.out, "{fence}diff");
         if before == after {
@@ -217,7 +217,7 @@ impl Page<'_> {
         _ = writeln!(self.out, "{fence}\n");
     }
 
-    /// A line or branch of a kernel: its place, its text, and what differs; `(all, most)` figures.
+    /// Writes a line or branch of a kernel: position, text and differences. `(all, most)` selects the figures.
     fn line_of_code(
         &mut self,
         kernel: &Both<u32>,

@@ -1,4 +1,4 @@
-//! Comparisons: the same document, for people and for programs.
+//! Writes comparisons in several formats for people and programs.
 
 mod estimates;
 mod markdown;
@@ -11,7 +11,7 @@ pub use text::{DiffOptions, text};
 
 use warpline_comparison::Diff;
 
-/// Returns the contract's JSON document, indented.
+/// Returns the JSON document, indented.
 pub fn json(diff: &Diff) -> String {
     let mut text = serde_json::to_string_pretty(diff).expect("a comparison has string keys");
     text.push('\n');

@@ -1,4 +1,4 @@
-//! What a comparison shows of a row to people, whatever the form: which figures, as which words.
+//! Selects and formats the data of a comparison's rows, independent of the output format.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use warpline_comparison::{Better, Unit, better, rank, unit};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// Whether a change is for the better.
+/// Whether a change is an improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Better,
@@ -30,7 +30,7 @@ impl Verdict {
     }
 }
 
-/// A figure that differs, in words.
+/// A figure that differs, formatted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) label: String,
@@ -40,11 +40,11 @@ pub(crate) struct Shown {
     pub(crate) verdict: Verdict,
 }
 
-/// Both profiles, for the names of rows that a comparison has by number.
+/// Both profiles, which contain the names of rows that a comparison refers to by number.
 pub(crate) struct Sides<'a> {
     pub(crate) before: &'a Profile,
     pub(crate) after: &'a Profile,
-    /// Labels of kernels, each made once: what distinguishes a kernel depends on all others.
+    /// Cache of kernel labels. A label depends on the names of all other kernels.
     labels: RefCell<BTreeMap<(bool, u32), Option<String>>>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Sides<'a> {
         Sides { before, after, labels: RefCell::default() }
     }
 
-    /// `transpose`, or `total -> sum` where it has another name now.
+    /// Returns `transpose`, or `total -> sum` if the kernel was renamed.
     pub(crate) fn kernel(&self, ids: &Both<u32>) -> String {
         let of = |is_after: bool, id: Option<u32>| {
             let id = id?;
@@ -63,7 +63,7 @@ impl<'a> Sides<'a> {
         arrow(of(false, ids.before), of(true, ids.after))
     }
 
-    /// What a finding is about, as `in transpose, a.cu:9, allocation d_out`.
+    /// Returns the subject of a finding, for example `in transpose, a.cu:9, allocation d_out`.
     pub(crate) fn finding(&self, finding: &Finding, is_after: bool) -> Vec<String> {
         let profile = if is_after { self.after } else { self.before };
         let place = Some(finding_text::place(finding)).filter(|place| place != "?");
@@ -72,7 +72,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Why a finding matters, what to do, and what that brings.
+/// Returns the reason, the suggested change and the gain of a finding.
 pub(crate) fn advice(finding: &Finding) -> String {
     let gain = finding.gain.as_ref().map(|gain| format!("gain: {}", finding_text::gain(finding, gain)));
     let parts = [Some(finding.reason.clone()), Some(finding.cure.clone()), gain];
@@ -84,7 +84,7 @@ fn kernel(profile: &Profile, id: u32) -> Option<String> {
     profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| label(profile, kernel))
 }
 
-/// Executables and arguments; with their folders if only these differ.
+/// Returns the executables and arguments, with their folders if only these differ.
 pub(crate) fn programs(before: &Profile, after: &Profile) -> (String, String) {
     let short = (program(before, short_path), program(after, short_path));
     if short.0 == short.1 { (program(before, |path| path), program(after, |path| path)) } else { short }
@@ -100,7 +100,7 @@ fn program(profile: &Profile, name: fn(&str) -> &str) -> String {
     }
 }
 
-/// Name of an allocation, both where it was renamed.
+/// Returns the name of an allocation; both names if it was renamed.
 pub(crate) fn allocation(row: &AllocationChange) -> String {
     let name = |name: &Option<String>, there: bool| {
         there.then(|| name.clone().unwrap_or_else(|| "an unnamed allocation".to_owned()))
@@ -108,7 +108,7 @@ pub(crate) fn allocation(row: &AllocationChange) -> String {
     arrow(name(&row.name.before, row.before.is_some()), name(&row.name.after, row.after.is_some()))
 }
 
-/// What there is on both sides, once where it is the same.
+/// Returns `before -> after`, or a single text if both are equal.
 pub(crate) fn arrow(before: Option<String>, after: Option<String>) -> String {
     match (before, after) {
         (Some(before), Some(after)) if before != after => format!("{before} -> {after}"),
@@ -116,13 +116,13 @@ pub(crate) fn arrow(before: Option<String>, after: Option<String>) -> String {
     }
 }
 
-/// `file:line`.
+/// Returns `file:line`.
 pub(crate) fn place(file: &str, line: u32) -> String {
     let name = short_path(file);
     if line == 0 { name.to_owned() } else { format!("{name}:{line}") }
 }
 
-/// What became of a row: "new", "gone", or nothing where both sides have it.
+/// Returns "new" or "gone" for a row on one side only; otherwise, an empty text.
 pub(crate) fn state<T>(before: Option<T>, after: Option<T>) -> &'static str {
     match (before, after) {
         (Some(_), None) => "gone",
@@ -131,7 +131,7 @@ pub(crate) fn state<T>(before: Option<T>, after: Option<T>) -> &'static str {
     }
 }
 
-/// `a.cu:9`, `a.cu:9 -> 16` or `a.cu:9 -> b.cu:16`.
+/// Returns `a.cu:9`, `a.cu:9 -> 16` or `a.cu:9 -> b.cu:16`.
 pub(crate) fn places(before: Option<&Position>, after: Option<&Position>) -> String {
     let name = |position: &Position| place(&position.file, position.line);
     match (before, after) {
@@ -142,8 +142,8 @@ pub(crate) fn places(before: Option<&Position>, after: Option<&Position>) -> Str
     }
 }
 
-/// Rows of a table: those of lines of both sides' kernels and of allocations in which more differs than how caches
-/// behave, which follows from what else changed; and how many are left out for that.
+/// Selects the rows of a table: lines of kernels on both sides, and allocations, with differences other than cache
+/// behaviour, which follows from other changes. Also returns the number of omitted rows.
 pub(crate) fn significant<'a, T>(
     rows: impl Iterator<Item = &'a T>,
     modelled: impl Fn(&T) -> bool,
@@ -153,19 +153,20 @@ pub(crate) fn significant<'a, T>(
     (shown, hidden.len())
 }
 
-/// Lines as a comparison shows them. Those of new or removed kernels would only repeat these.
+/// Selects the shown lines. Lines of new or removed kernels would only repeat the kernels' rows.
 pub(crate) fn lines(diff: &Diff, all: bool) -> (Vec<&LineChange>, usize) {
     let rows = diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some());
     let text = |position: &Option<Position>| position.as_ref().map(|position| position.text.clone());
     significant(rows, |row| row.modelled && text(&row.before) == text(&row.after), all)
 }
 
-/// Allocations as a comparison shows them.
+/// Selects the shown allocations.
 pub(crate) fn allocations(diff: &Diff, all: bool) -> (Vec<&AllocationChange>, usize) {
     significant(diff.allocations.iter(), |row| row.modelled, all)
 }
 
-/// Returns the names of a row's figures, the most significant first. `all`: those too that follow from others.
+/// Returns the formatted figures of a row, the most significant first. If `all` is true, dependent figures are
+/// included.
 pub(crate) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
     let mut ranked: Vec<(usize, &String)> = changes
         .keys()
@@ -175,7 +176,7 @@ pub(crate) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
         })
         .collect();
     ranked.sort();
-    // A share or mean of what there is on one side only follows from that.
+    // If only one side has a ratio or a mean, this only follows from its components.
     let tells = |name: &&String| all || changes[*name].iter().all(Option::is_some);
     let names = ranked.into_iter().map(|(_, name)| name).filter(tells);
     names
@@ -185,11 +186,11 @@ pub(crate) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
                 && let Some(sides) = changes.get(&total)
                 && opposite(shown.verdict, verdict_of(&total, *sides))
             {
-                // Fewer requests in all may be less favourable ones each.
+                // Fewer requests in total may each be less efficient.
                 shown.verdict = Verdict::Neither;
             }
             if let Some(other) = other_time(name).and_then(|name| changes.get(name)) {
-                // Of kernels and copies.
+                // The total consists of the times of kernels and copies.
                 if name == KERNEL_SECONDS {
                     shown.label = "estimated time of kernels".to_owned();
                 }
@@ -199,17 +200,17 @@ pub(crate) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
             }
             shown
         })
-        // A difference that no digit shows.
+        // The difference may be too small for the displayed digits.
         .filter(|shown| all || shown.before != shown.after)
         .collect()
 }
 
-/// Seconds of kernels.
+/// Name of the seconds of kernels.
 const KERNEL_SECONDS: &str = "estimate.seconds";
-/// Seconds of the program's copies.
+/// Name of the seconds of the program's copies.
 const COPY_SECONDS: &str = "copies.seconds";
 
-/// Returns the program's other time: copies for kernels, and the reverse.
+/// Returns the program's other time: copies for kernels, and kernels for copies.
 fn other_time(name: &str) -> Option<&'static str> {
     match name {
         KERNEL_SECONDS => Some(COPY_SECONDS),
@@ -218,14 +219,14 @@ fn other_time(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns whether one time changes the other way, and more: both together then are no better, or no worse, for the
-/// other.
+/// Returns whether the other time changes by more in the opposite direction, so that this change does not make the
+/// total better or worse.
 fn outweighs(one: [Option<Value>; 2], other: [Option<Value>; 2]) -> bool {
     let change = |[before, after]: [Option<Value>; 2]| Some(after?.number() - before?.number());
     change(one).zip(change(other)).is_some_and(|(one, other)| one * other < 0.0 && one.abs() > other.abs())
 }
 
-/// Returns the figure that a share or mean is about: `global.sectors` of `global.sectors_per_request`.
+/// Returns the total that a ratio or mean refers to: `global.sectors` for `global.sectors_per_request`.
 fn total_of(name: &str) -> Option<String> {
     let (space, last) = name.rsplit_once('.').map_or(("", name), |(space, last)| (space, last));
     let total = match last {
@@ -245,7 +246,7 @@ fn shown(name: &str, [before, after]: [Option<Value>; 2]) -> Shown {
     let unit = unit(name);
     let text = |value: Option<Value>| value.map_or("-".to_owned(), |value| in_words(value, unit));
     let (mut one, mut other) = (text(before), text(after));
-    // Exact figures are worth their digits where rounding hides the difference.
+    // All digits of exact figures are shown if rounding would hide the difference.
     if let (Some(Value::Count(before)), Some(Value::Count(after))) = (before, after)
         && one == other
     {
@@ -261,7 +262,7 @@ fn shown(name: &str, [before, after]: [Option<Value>; 2]) -> Shown {
     }
 }
 
-/// `global.sectors_per_request` as `global sectors per request`.
+/// Returns `global sectors per request` for `global.sectors_per_request`.
 pub(crate) fn words(name: &str) -> String {
     match name {
         KERNEL_SECONDS => "estimated time".to_owned(),
@@ -273,7 +274,7 @@ pub(crate) fn words(name: &str) -> String {
     }
 }
 
-/// Returns a value with its unit.
+/// Formats a value with its unit.
 pub(crate) fn in_words(value: Value, unit: Unit) -> String {
     match (unit, value) {
         (Unit::Bytes, Value::Count(number)) => bytes(number),
@@ -316,7 +317,7 @@ fn verdict_of(name: &str, sides: [Option<Value>; 2]) -> Verdict {
 }
 
 fn verdict(name: &str, before: Option<f64>, after: Option<f64>) -> Verdict {
-    // Requests that no longer happen were mostly hits, or of full warps: these are not worse for that.
+    // If requests are removed that were mostly hits or from full warps, the rate falls, but this is not worse.
     if name.ends_with("hit_rate") || name.ends_with("lanes_per_request") {
         return Verdict::Neither;
     }
@@ -327,7 +328,7 @@ fn verdict(name: &str, before: Option<f64>, after: Option<f64>) -> Verdict {
     if (after - before).abs() < 0.001 * before.abs().max(after.abs()) {
         return Verdict::Neither;
     }
-    // Work of a kind that there was not before is another way to do it; faults are not.
+    // A new kind of work may be an alternative implementation; new faults are always worse.
     if before == 0.0 && !matches!(name, "faults" | "races" | "spill_bytes") {
         return Verdict::Neither;
     }
@@ -340,7 +341,7 @@ fn verdict(name: &str, before: Option<f64>, after: Option<f64>) -> Verdict {
     }
 }
 
-/// `3 kernels, 14 lines and 1 allocation`; empty where nothing is the same.
+/// Returns a text such as `3 kernels, 14 lines and 1 allocation`; empty if nothing is unchanged.
 pub(crate) fn unchanged(same: &Unchanged) -> String {
     let parts = [
         (same.kernels, "kernel", "kernels"),
@@ -360,7 +361,7 @@ pub(crate) fn unchanged(same: &Unchanged) -> String {
     }
 }
 
-/// Returns a broken limit in a sentence.
+/// Describes a broken limit in a sentence.
 pub(crate) fn broken(row: &BrokenLimit) -> String {
     let unit = unit(&row.metric);
     let text = |value: Option<Value>| value.map_or("-".to_owned(), |value| in_words(value, unit));

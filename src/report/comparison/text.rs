@@ -1,4 +1,4 @@
-//! A comparison for people, within the width of their terminal.
+//! Writes a comparison for people, within the width of the terminal.
 
 use super::estimates;
 use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, programs, state, words};
@@ -8,29 +8,29 @@ use warpline_comparison::{BESIDE_OTHERS, unit};
 use warpline_profile::Profile;
 use warpline_profile::model::{Finding, Severity};
 
-/// How the text looks.
+/// Options of the text.
 #[derive(Clone, Copy, Debug)]
 pub struct DiffOptions {
-    /// With colours (ANSI).
+    /// Whether to use colours (ANSI).
     pub color: bool,
-    /// Rows per table.
+    /// Maximum number of rows per table.
     pub top: usize,
-    /// All rows and figures.
+    /// Whether to show all rows and figures.
     pub all: bool,
-    /// Columns of the terminal.
+    /// Width of the terminal in columns.
     pub width: usize,
 }
 
-/// Narrower terminals wrap the lines.
+/// Minimum line width; narrower terminals wrap lines.
 const LEAST_WIDTH: usize = 60;
-/// Wider lines are hard to read.
+/// Maximum line width, because longer lines are hard to read.
 const MOST_WIDTH: usize = 140;
-/// Columns of a value.
+/// Width of a value in columns.
 const VALUE: usize = 10;
-/// Columns of a change and of its verdict.
+/// Width of a change and of its verdict in columns.
 const CHANGE: usize = 12;
 
-/// Returns the comparison; the profiles are those it is of.
+/// Returns the comparison of the two profiles.
 pub fn text(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
     let width = options.width.clamp(LEAST_WIDTH, MOST_WIDTH);
     let mut page = Page { out: String::new(), options: *options, width, sides: Sides::new(before, after) };
@@ -70,7 +70,7 @@ impl Page<'_> {
         self.line(&text);
     }
 
-    /// Words in lines of the page's width, each after an indent; the first line may have another one.
+    /// Writes words in lines of the page's width, each after an indent. The first line may have another indent.
     fn words(&mut self, first: &str, indent: usize, text: &str) {
         self.out.push_str(&paragraph(&format!("{first:<indent$}"), text, self.width));
     }
@@ -114,7 +114,7 @@ impl Page<'_> {
         self.figures(2, &shown, usize::MAX);
     }
 
-    /// Estimates of whole runs, where a budget recorded some launches of a side.
+    /// Writes estimates of whole runs, if a budget recorded only some launches of a side.
     fn whole_runs(&mut self, diff: &Diff) {
         let Some(whole) = &diff.whole_run else { return };
         self.heading("WHOLE RUNS, estimated");
@@ -124,7 +124,7 @@ impl Page<'_> {
         }
     }
 
-    /// Figures of a row as a table.
+    /// Writes the figures of a row as a table.
     fn figures(&mut self, indent: usize, shown: &[Shown], most: usize) {
         let most = if self.options.all { usize::MAX } else { most };
         let label = self.width - indent - 2 * VALUE - CHANGE - 14;
@@ -134,7 +134,7 @@ impl Page<'_> {
                 Verdict::Worse => self.paint("31", Verdict::Worse.word()),
                 Verdict::Neither => String::new(),
             };
-            // Wide terminals show no wider gaps.
+            // The gap is limited even in wide terminals.
             let label = label.min(40);
             let Shown { before, after, change, .. } = figure;
             let name: String = figure.label.chars().take(label).collect();
@@ -145,7 +145,7 @@ impl Page<'_> {
         }
     }
 
-    /// Figures of what is on one side only, in one line or some.
+    /// Writes the figures of a row that exists on one side only, in one or more lines.
     fn only(&mut self, indent: usize, changes: &Changes, most: usize) {
         let value = |[before, after]: [Option<Value>; 2]| after.or(before);
         let mut ranked: Vec<(usize, &String)> =
@@ -161,7 +161,7 @@ impl Page<'_> {
         }
     }
 
-    /// The text of a line, both versions where it was edited.
+    /// Writes the text of a line; both versions if it was edited.
     fn source(&mut self, before: Option<&Position>, after: Option<&Position>) {
         let rows = match (before, after) {
             (Some(one), Some(other)) if one.text != other.text => vec![("-", &one.text), ("+", &other.text)],
@@ -269,7 +269,7 @@ impl Page<'_> {
         self.more(diff.kernels.len());
     }
 
-    /// A line or branch of a kernel: its place, its text, and what differs; `(all, most)` figures.
+    /// Writes a line or branch of a kernel: position, text and differences. `(all, most)` selects the figures.
     fn line_of_code(
         &mut self,
         kernel: &Both<u32>,
@@ -368,12 +368,12 @@ impl Page<'_> {
     }
 }
 
-/// What of a finding's severity and evidence changed.
+/// Describes the changes in a finding's severity and evidence.
 pub(super) fn evidence(change: &FindingChange) -> String {
     let FindingChange { before, after } = change;
     let mut parts = Vec::new();
     if before.severity != after.severity {
-        // What others take now makes it neither better nor worse.
+        // Shares that depend on other kernels make the finding neither better nor worse.
         let is_own = |(name, value): (&String, &f64)| {
             !BESIDE_OTHERS.contains(&&name[..]) && after.evidence.get(name) != Some(value)
         };
@@ -396,7 +396,7 @@ pub(super) fn evidence(change: &FindingChange) -> String {
     parts.join(", ")
 }
 
-/// Evidence, which has no unit that is known here.
+/// Formats evidence, whose unit is unknown here.
 fn number_of(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         if value >= 0.0 { crate::words::count(value as u64) } else { format!("{value:.0}") }

@@ -1,4 +1,4 @@
-//! How a session looks.
+//! Draws a session.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -10,12 +10,12 @@ use super::page::{Columns, GAP, Item, Page};
 use super::session::Session;
 use crate::views::{Block, Cell, Table};
 
-/// Columns of a label.
+/// Width of a label in columns.
 const LABEL: usize = 12;
-/// Characters of a bar of heat.
+/// Characters of a heat bar.
 const BAR: usize = 5;
 
-/// Draws the session; without colours it has the same text.
+/// Draws the session. Without colours, the text is the same.
 pub fn draw(session: &mut Session, frame: &mut Frame<'_>, color: bool) {
     let [tabs, trail, body, foot] =
         Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(1), Constraint::Length(2)])
@@ -35,7 +35,7 @@ pub fn draw(session: &mut Session, frame: &mut Frame<'_>, color: bool) {
 
 fn tab_line(session: &Session, width: usize) -> Line<'static> {
     let (names, chosen) = session.tabs();
-    // Where there is no room for all names, only the chosen one is written out.
+    // If there is not enough room for all names, only the selected one is written in full.
     let whole: usize = names.iter().map(|name| name.len() + 5).sum();
     let mut spans = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -50,7 +50,7 @@ fn tab_line(session: &Session, width: usize) -> Line<'static> {
     Line::from(spans)
 }
 
-/// Returns the description of the chosen column, or the current message.
+/// Returns the description of the selected column, or the current message.
 fn meaning_line(session: &mut Session) -> Line<'static> {
     if let Some(typed) = session.typed() {
         return Line::from(format!("show only: {}_", visible::name(typed))).bold();
@@ -75,7 +75,7 @@ fn key_line(session: &Session) -> Line<'static> {
     Line::from(text).dim()
 }
 
-/// Returns the lines of a page that are seen; the page scrolls to its cursor.
+/// Returns the visible lines of a page, after scrolling to the cursor.
 fn page_lines(page: &mut Page, area: Rect, color: bool) -> Vec<Line<'static>> {
     let (width, height) = (usize::from(area.width), usize::from(area.height));
     let layouts = page.layouts(width).to_vec();
@@ -195,7 +195,7 @@ fn row(table: &Table, at: usize, layout: &[(usize, usize)], color: bool, chosen:
     Line::from(spans)
 }
 
-/// Figures stand to the right, words to the left.
+/// Appends a cell: figures are aligned right, words left.
 fn push_cell(spans: &mut Vec<Span<'static>>, text: &str, width: usize, right: bool, style: Style) {
     let shown = start_of(text, width);
     let blanks = width.saturating_sub(Span::raw(&shown).width());
@@ -203,7 +203,7 @@ fn push_cell(spans: &mut Vec<Span<'static>>, text: &str, width: usize, right: bo
     spans.extend([Span::raw(" ".repeat(left)), Span::styled(shown, style), Span::raw(" ".repeat(after))]);
 }
 
-/// Colour of a share that is good when it is high, as in the text report.
+/// Returns the colour of a share for which high values are good, as in the text report.
 fn quality(cell: &Cell) -> Style {
     match cell {
         Cell::Quality(share) if *share < 0.4 => Style::new().fg(Color::Red),
@@ -218,7 +218,7 @@ fn bar(heat: f64) -> String {
     format!("{}{}", "#".repeat(full), if heat > 0.0 { "." } else { " " }.repeat(BAR - full))
 }
 
-/// Returns as many characters from the start as fit.
+/// Returns as many characters from the start as fit into the width.
 fn start_of(text: &str, width: usize) -> String {
     if Span::raw(text).width() <= width {
         return text.to_owned();
@@ -235,7 +235,7 @@ fn start_of(text: &str, width: usize) -> String {
     shown
 }
 
-/// Returns as many characters from the end as fit.
+/// Returns as many characters from the end as fit into the width.
 fn end_of(text: &str, width: usize) -> String {
     if Span::raw(text).width() <= width {
         return text.to_owned();
@@ -244,7 +244,7 @@ fn end_of(text: &str, width: usize) -> String {
     format!("…{}", text.chars().skip(skipped).collect::<String>())
 }
 
-/// Lines of words; what is longer than a line is broken.
+/// Wraps text into lines; words longer than a line are split.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(10);
     let text = visible::name(text);

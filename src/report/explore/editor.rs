@@ -1,4 +1,4 @@
-//! Arguments that open an editor at a line.
+//! Builds the command that opens an editor at a line.
 
 use std::ffi::OsString;
 
@@ -13,7 +13,7 @@ pub(super) fn command(editor: &str, file: &str, line: u32) -> Vec<OsString> {
         "code" | "codium" | "code-insiders" | "cursor" => words.extend(["-g".into(), format!("{file}:{line}").into()]),
         "subl" | "hx" | "helix" | "zed" | "micro" => words.push(format!("{file}:{line}").into()),
         "kate" => words.extend(["--line".into(), line.to_string().into(), file.into()]),
-        // As vi, emacs and nano take it.
+        // This is the syntax of vi, emacs and nano.
         _ => words.extend([format!("+{line}").into(), file.into()]),
     }
     words

@@ -1,8 +1,8 @@
-//! The keys.
+//! The help page of the keys.
 
 use crate::views::{Block, Fact, View};
 
-/// Keys and what they do, in the order of the help.
+/// Keys with their descriptions, in the order of the help page.
 pub(super) const KEYS: [(&str, &str); 14] = [
     ("up, down", "move; also k and j, Page Up and Page Down, Home and End"),
     ("Enter", "go to what the row is about: a kernel, a line, an allocation, a finding, a call path"),

@@ -1,7 +1,8 @@
 //! `warpline explore`: a session in the terminal over one profile, or two.
 //!
-//! [`Session`] is what the user does: tabs of pages, each a view of `report::views` with a cursor. It is independent of
-//! the terminal: keys go in, what to do comes out, and [`draw`] paints it. [`terminal`] reads keys and runs the editor.
+//! [`Session`] contains the state: tabs of pages, each of which is a view of `report::views` with a cursor. It is
+//! independent of the terminal: it receives keys and returns actions. [`draw`] draws it, and [`terminal`] reads keys
+//! and runs the editor.
 
 mod draw;
 mod editor;

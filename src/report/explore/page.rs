@@ -1,53 +1,53 @@
-//! A view with a cursor: what of it is shown, in which order, and what is chosen.
+//! A view with a cursor: its visible items, their order, and the selection.
 
 use crate::views::{Block, Cell, Row, Table, Target, View};
 
-/// Something that the cursor can be on, or a line between.
+/// An item of a page. The cursor can be on some kinds of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Blank,
     /// Heading of a block.
     Heading(usize),
-    /// Names of a table's columns.
+    /// Column headings of a table.
     Head(usize),
-    /// Index of a block and of a row in it.
+    /// A row, by index of the block and of the row.
     Row(usize, usize),
-    /// Index of a block and of a fact in it.
+    /// A fact, by index of the block and of the fact.
     Fact(usize, usize),
-    /// Index of a block and of a source line in it.
+    /// A source line, by index of the block and of the line.
     Code(usize, usize),
-    /// Index of a block.
+    /// Prose, by index of the block.
     Prose(usize),
 }
 
 impl Item {
-    /// Returns whether the cursor can be on it.
+    /// Returns whether the cursor can be on the item.
     fn is_place(self) -> bool {
         !matches!(self, Item::Blank | Item::Heading(_) | Item::Head(_))
     }
 }
 
-/// Columns of the terminal between two columns of a table.
+/// Terminal columns between two columns of a table.
 pub(super) const GAP: usize = 2;
 
-/// Columns of a table that are shown, and how wide each is.
+/// The visible columns of a table, each with its width.
 pub(super) type Columns = Vec<(usize, usize)>;
 
 /// A page of the session.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
     pub(super) view: View,
-    /// What is shown, from top to bottom.
+    /// Visible items, from top to bottom.
     pub(super) items: Vec<Item>,
-    /// Item.
+    /// Index of the item at the cursor.
     pub(super) cursor: usize,
-    /// Column of the table that the cursor is in.
+    /// Selected column of the table at the cursor.
     pub(super) column: usize,
-    /// First line of the terminal that is shown.
+    /// First visible line of the page.
     pub(super) scroll: usize,
-    /// Words that rows and facts must have.
+    /// Words that rows and facts must contain.
     pub(super) filter: String,
-    /// Widths of the tables' columns, for a width of the terminal and a chosen column.
+    /// Layouts of the tables, with the terminal width and the selected column that they were computed for.
     layouts: Option<((usize, usize), Vec<Columns>)>,
 }
 
@@ -56,7 +56,7 @@ impl Page {
         let mut page =
             Page { view, items: Vec::new(), cursor: 0, column: 0, scroll: 0, filter: String::new(), layouts: None };
         page.list();
-        // Lists begin in their table.
+        // The cursor starts in the first table.
         let table = page.view.blocks.iter().position(|block| matches!(block, Block::Table(_)));
         let first = page.items.iter().position(|item| matches!(item, Item::Row(block, _) if Some(*block) == table));
         page.cursor = first.filter(|_| page.view.place.is_none()).unwrap_or_else(|| page.first());
@@ -64,7 +64,7 @@ impl Page {
         page
     }
 
-    /// Exchanges what is shown, and keeps the cursor where it is.
+    /// Replaces the view, and keeps the position of the cursor.
     pub(super) fn set(&mut self, view: View) {
         self.view = view;
         self.list();
@@ -76,7 +76,7 @@ impl Page {
         self.items.iter().position(|item| item.is_place()).unwrap_or(0)
     }
 
-    /// Makes the list of what is shown.
+    /// Builds the list of items.
     fn list(&mut self) {
         self.layouts = None;
         self.items.clear();
@@ -109,7 +109,7 @@ impl Page {
         }
     }
 
-    /// Shows only what has these words.
+    /// Shows only items that contain these words.
     pub(super) fn filter(&mut self, words: &str) {
         words.clone_into(&mut self.filter);
         self.list();
@@ -117,7 +117,7 @@ impl Page {
         self.scroll = 0;
     }
 
-    /// Moves the cursor over things that it can be on.
+    /// Moves the cursor by a number of selectable items.
     pub(super) fn move_by(&mut self, steps: isize) {
         let before = self.block();
         for _ in 0..steps.unsigned_abs() {
@@ -137,7 +137,7 @@ impl Page {
         }
     }
 
-    /// Puts the cursor on something that it can be on.
+    /// Moves the cursor to a selectable item.
     fn settle(&mut self) {
         if !self.items.get(self.cursor).is_some_and(|item| item.is_place()) {
             self.move_by(-1);
@@ -147,7 +147,7 @@ impl Page {
         }
     }
 
-    /// What the cursor is on.
+    /// Returns the item at the cursor.
     pub(super) fn item(&self) -> Option<Item> {
         self.items.get(self.cursor).copied()
     }
@@ -159,7 +159,7 @@ impl Page {
         }
     }
 
-    /// Returns the table that the cursor is in.
+    /// Returns the table at the cursor.
     pub(super) fn table(&self) -> Option<&Table> {
         match (self.item()?, self.view.blocks.get(self.block()?)?) {
             (Item::Row(..), Block::Table(table)) => Some(table),
@@ -167,7 +167,7 @@ impl Page {
         }
     }
 
-    /// Chooses another column of that table, of those with a value.
+    /// Selects another column of the table, among those with a value.
     pub(super) fn move_column(&mut self, steps: isize) {
         let Some(table) = self.table() else { return };
         let said = |column: &usize| table.rows.iter().any(|row| row.cells.get(*column) != Some(&Cell::Nothing));
@@ -177,7 +177,7 @@ impl Page {
         self.column = columns.get(next).copied().unwrap_or(0);
     }
 
-    /// Sorts that table by the chosen column.
+    /// Sorts the table by the selected column.
     pub(super) fn sort(&mut self, highest_first: bool) {
         let Some(block) = self.block() else { return };
         let column = self.column;
@@ -190,7 +190,7 @@ impl Page {
         self.settle();
     }
 
-    /// Where what the cursor is on leads.
+    /// Returns the link target of the item at the cursor.
     pub(super) fn target(&self) -> Option<Target> {
         let block = self.view.blocks.get(self.block()?)?;
         match (self.item()?, block) {
@@ -203,7 +203,7 @@ impl Page {
         }
     }
 
-    /// Which columns of each table are shown in a terminal of this width, and how wide they are; of other blocks none.
+    /// Returns the visible columns of each table and their widths for this terminal width; empty for other blocks.
     pub(super) fn layouts(&mut self, width: usize) -> &[Columns] {
         let keep = self.table().map(|_| self.column);
         let chosen = (width, keep.unwrap_or(usize::MAX));

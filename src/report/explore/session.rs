@@ -1,4 +1,4 @@
-//! What the user does: tabs, each with pages one after another.
+//! The state of a session: tabs, each with a stack of pages.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +9,32 @@ use super::page::Page;
 use crate::views::{self, Block, CallTree, Table, Target, View};
 use warpline_profile::Profile;
 
-/// What a session is about.
+/// The profiles of a session.
 #[derive(Debug)]
 pub struct Profiles {
     /// The profile.
     pub profile: Profile,
-    /// One to compare it with.
+    /// A profile to compare it with.
     pub before: Option<Profile>,
 }
 
-/// What is to be done after a key.
+/// The action that the terminal performs after a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Draw again.
+    /// Redraw the screen.
     Draw,
     /// Open the editor.
     Edit {
-        /// Path.
+        /// Path of the file.
         file: String,
-        /// From 1.
+        /// Line, counted from 1.
         line: u32,
     },
     /// End the session.
     Leave,
 }
 
-/// Lists that a session begins with.
+/// The lists with which a session starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
     Findings,
@@ -60,7 +60,7 @@ impl List {
     }
 }
 
-/// A list and what was opened from it.
+/// A list and the pages opened from it.
 #[derive(Debug)]
 struct Tab {
     list: List,
@@ -72,19 +72,19 @@ struct Tab {
 pub struct Session {
     profiles: Profiles,
     tree: CallTree,
-    /// Nodes of the tree whose children are shown.
+    /// Expanded nodes of the tree.
     open: BTreeSet<usize>,
     tabs: Vec<Tab>,
     tab: usize,
-    /// Words of a filter that are being typed.
+    /// Words of a filter while the user types them.
     typed: Option<String>,
     message: Option<String>,
-    /// Rows of a page of the terminal, for Page Up and Page Down.
+    /// Number of terminal rows for a page, for Page Up and Page Down.
     height: usize,
 }
 
 impl Session {
-    /// Begins with the findings.
+    /// Creates a session that shows the findings.
     pub fn new(profiles: Profiles) -> Session {
         let profile = &profiles.profile;
         let tree = CallTree::new(profile);
@@ -96,7 +96,7 @@ impl Session {
             (List::Lines, table("LINES", views::lines(profile))),
             (List::Allocations, table("ALLOCATIONS", views::allocations(profile))),
         ];
-        // As deep as there is no choice, and one further.
+        // The tree is expanded down to the first node with several children, and one level further.
         let mut open = BTreeSet::new();
         let mut at = Some(0);
         while let Some(node) = at {
@@ -116,12 +116,12 @@ impl Session {
         Session { tabs: tabs.collect(), tree, open, tab: 0, typed: None, message: None, height: 20, profiles }
     }
 
-    /// Names of the tabs, and which of them is shown.
+    /// Returns the names of the tabs, and the index of the visible one.
     pub(super) fn tabs(&self) -> (Vec<&'static str>, usize) {
         (self.tabs.iter().map(|tab| tab.list.name()).collect(), self.tab)
     }
 
-    /// Titles of the pages that are open in the tab, from the list on.
+    /// Returns the titles of the open pages of the tab, starting with the list.
     pub(super) fn trail(&self) -> Vec<&str> {
         self.tabs[self.tab].pages.iter().map(|page| &page.view.title[..]).collect()
     }
@@ -132,12 +132,12 @@ impl Session {
         &mut pages[last]
     }
 
-    /// Returns whether the run was whole.
+    /// Returns whether the run was complete.
     pub(super) fn is_complete(&self) -> bool {
         self.profiles.profile.run.complete
     }
 
-    /// Words of a filter that are being typed.
+    /// Returns the words of a filter while the user types them.
     pub(super) fn typed(&self) -> Option<&str> {
         self.typed.as_deref()
     }
@@ -152,12 +152,12 @@ impl Session {
         self.message = Some(message.into());
     }
 
-    /// How many rows the terminal has for a page.
+    /// Sets the number of terminal rows for a page.
     pub(super) fn set_height(&mut self, height: usize) {
         self.height = height.max(1);
     }
 
-    /// Takes a key.
+    /// Handles a key.
     pub fn key(&mut self, key: KeyEvent) -> Action {
         self.message = None;
         if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd')) {
@@ -262,7 +262,7 @@ impl Session {
             Target::Line { file, line } => views::line(profile, file, *line),
             Target::Allocation(id) => views::allocation(profile, *id),
             Target::Finding(rank) => views::finding(profile, *rank),
-            // The end of a path is the kernel itself.
+            // The end of a call path is the kernel itself.
             Target::Calls(node) => match &self.tree.node(*node)?.target {
                 Some(Target::Kernel(id)) => views::kernel(profile, *id),
                 _ => self.tree.view(*node),
@@ -335,7 +335,7 @@ impl Session {
         self.page().set(View { title, place: None, blocks: vec![Block::Table(table)] });
     }
 
-    /// Returns the editor at the row's line, or at that of the page.
+    /// Opens the editor at the line of the row, or of the page.
     fn edit(&mut self) -> Action {
         let place = match self.page().target() {
             Some(Target::Line { file, line }) => Some((file, line)),
@@ -351,7 +351,7 @@ impl Session {
         }
     }
 
-    /// What changed in the thing that the cursor is on, or that the page is about.
+    /// Shows the changes of the item at the cursor, or of the page's subject.
     fn changes(&mut self) {
         let Some(list) = self.tabs.iter().find(|tab| tab.list == List::Changes) else {
             self.show_message("give a second profile to compare with: warpline explore AFTER BEFORE");

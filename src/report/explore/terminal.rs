@@ -1,4 +1,4 @@
-//! The terminal: keys in, pictures out, and the editor in between.
+//! Reads keys from the terminal, draws the session, and runs the editor.
 
 use std::io::{IsTerminal as _, stdin, stdout};
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::draw::draw;
 use super::editor;
 use super::session::{Action, Session};
 
-/// Why a session could not be held.
+/// Reasons why a session cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ExploreError {
-    /// Input or output goes elsewhere.
+    /// Input or output is not a terminal.
     #[error("explore needs a terminal; `warpline report` answers the same questions as text, Markdown or JSON")]
     NoTerminal,
     /// The terminal failed.
@@ -21,10 +21,9 @@ pub enum ExploreError {
     Terminal(#[from] std::io::Error),
 }
 
-/// Holds the session until the user leaves.
+/// Runs the session until the user quits.
 ///
-/// # Errors
-/// Where there is no terminal, or it fails.
+/// # Errors Returns an error if there is no terminal, or if it fails.
 pub fn run(session: &mut Session, color: bool) -> Result<(), ExploreError> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
         return Err(ExploreError::NoTerminal);

@@ -1,8 +1,8 @@
 //! The callgrind format, version 1 (Valgrind manual, "Callgrind Format Specification"), for
 //! KCachegrind, QCachegrind and `callgrind_annotate`.
 //!
-//! Each source line has its own cost; inlined device functions, device calls and the host functions
-//! that launch appear as calls, so that inclusive cost runs from `main` to the line.
+//! Each source line has an exclusive cost. Inlined device functions, device calls and the launching host functions
+//! appear as calls, so inclusive costs cover the path from `main` to the line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,18 +22,18 @@ const EVENTS: [(&str, &str); 6] = [
 
 type Cost = [u64; EVENTS.len()];
 
-/// A function and the file it is in.
+/// A function and the file that contains it.
 type Function = (String, String);
 
 #[derive(Default)]
 struct Costs {
-    /// Own cost by line.
+    /// Exclusive cost by line.
     own: BTreeMap<u32, Cost>,
-    /// Calls by line and callee: number and inclusive cost.
+    /// Calls by line and callee, with their number and inclusive cost.
     calls: BTreeMap<(u32, Function), (u64, u32, Cost)>,
 }
 
-/// Returns the whole profile. Sectors, excess, … of shared memory are passes, not sectors.
+/// Returns the profile in callgrind format. For shared memory, the costs named sectors are passes.
 pub fn callgrind(profile: &Profile) -> String {
     let mut functions: BTreeMap<Function, Costs> = BTreeMap::new();
     let mut total = Cost::default();
@@ -76,8 +76,8 @@ fn user(site: &warpline_profile::model::Site) -> Frame {
     Frame { function: site.function.clone(), file: site.file.clone(), line: site.line, column: site.column }
 }
 
-/// Own cost at the last frame, calls between the frames before it. The first frame's function is the
-/// kernel, whatever the debug information calls it.
+/// Adds the exclusive cost at the last frame, and calls between the preceding frames. The function of the first frame
+/// is the kernel, regardless of its name in the debug information.
 fn path(functions: &mut BTreeMap<Function, Costs>, start: &Frame, frames: &[Frame], cost: &Cost) {
     let mut names: Vec<Function> = frames.iter().map(|frame| (frame.function.clone(), frame.file.clone())).collect();
     if let Some(first) = names.first_mut() {

@@ -1,4 +1,4 @@
-//! One row per memory instruction, kernel and space, for spreadsheets and data frames.
+//! Writes one row per memory instruction, kernel and space, for spreadsheets and data frames.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,13 +6,14 @@ use std::fmt::Write as _;
 use warpline_profile::Profile;
 use warpline_profile::model::{Distances, Site};
 
-/// Raised whenever a column changes its meaning or goes away; new ones come at the end.
+/// Version, increased when a column changes its meaning or is removed. New columns are appended.
 const SCHEMA_VERSION: u32 = 1;
 
-/// The first line names the columns. Counts are exact; `l1_*`, `l2_*` and `dram_*` are empty where no
-/// cache was simulated, `l1_wavefronts_*` and `l1_words` where the model has no stages of L1, `reuse_*` where no
-/// distances were taken (means also where nothing was used again), `over_ranks*` where the profile is not of several ranks. `allocations` holds the names of the allocations
-/// touched, most traffic first, separated by `;`.
+/// Returns the table. The first line names the columns, and counts are exact. Columns are empty if their data is
+/// absent: `l1_*`, `l2_*` and `dram_*` without a cache simulation, `l1_wavefronts_*` and `l1_words` without L1 stages
+/// in the model, `reuse_*` without reuse distances (means also without any reuse), and `over_ranks*` without several
+/// ranks. `allocations` contains the names of the touched allocations, separated by `;`, in descending order of
+/// traffic.
 pub fn csv(profile: &Profile) -> String {
     let mut out = String::from(
         "schema_version,kernel,module,file,line,column,function,op,space,bytes_per_lane,requests,lanes,bytes,sectors,\
@@ -94,7 +95,8 @@ pub fn csv(profile: &Profile) -> String {
     out
 }
 
-/// How a row's sectors, or passes of shared and constant memory, differ from rank to rank; empty in profiles of no ranks.
+/// Returns the spread over ranks of a row's sectors, or of its passes for shared and constant memory; empty in profiles
+/// without ranks.
 fn over_ranks(site: &Site) -> [String; 8] {
     let figure = if matches!(&site.space[..], "shared" | "constant") { "wavefronts" } else { "sectors" };
     let Some(over) = site.over_ranks.get(figure) else { return Default::default() };
@@ -110,7 +112,7 @@ fn over_ranks(site: &Site) -> [String; 8] {
     ]
 }
 
-/// Returns a field as RFC 4180 has it.
+/// Returns a field quoted according to RFC 4180.
 pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r', '\t']) {
         format!("\"{}\"", text.replace('"', "\"\""))

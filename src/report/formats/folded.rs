@@ -1,4 +1,5 @@
-//! Folded stacks, one a line with its cost: what Brendan Gregg's `flamegraph.pl`, inferno and others draw.
+//! Writes folded stacks, one per line with its cost, which Brendan Gregg's `flamegraph.pl`, inferno and other tools
+//! draw.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,7 +7,8 @@ use std::fmt::Write as _;
 use super::stacks::{COSTS, frame_name, stacks};
 use warpline_profile::Profile;
 
-/// The stacks with their own cost of one kind, by index into [`COSTS`]; those without cost are left out.
+/// Returns the stacks with their exclusive cost of one kind, given by index into [`COSTS`]. Stacks without cost are
+/// omitted.
 pub fn folded(profile: &Profile, cost: usize) -> String {
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     for (stack, costs) in stacks(profile) {

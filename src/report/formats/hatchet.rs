@@ -1,4 +1,5 @@
-//! The literal of Hatchet, which Thicket reads as well: the call tree as nested lists, for `GraphFrame.from_literal`.
+//! Writes Hatchet's literal format, which Thicket also reads: the call tree as nested lists, for
+//! `GraphFrame.from_literal`.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +9,23 @@ use super::stacks::{COSTS, Costs, frame_name, stacks};
 use warpline_profile::Profile;
 use warpline_profile::model::Frame;
 
-/// Frames below which a stack is not followed; readers go down by recursion.
+/// Maximum depth of a stack, because readers are recursive.
 const MOST_DEPTH: usize = 200;
 
-/// A node of the tree while it is made.
+/// A node of the tree during construction.
 #[derive(Default)]
 struct Node {
     own: Costs,
     children: BTreeMap<Frame, Node>,
 }
 
-/// Returns the tree, as JSON. Costs stand as they are (`sectors`) and with those of all callees (`sectors (inc)`).
+/// Returns the tree as JSON. Each cost is exclusive (`sectors`), or includes all callees (`sectors (inc)`).
 pub fn hatchet(profile: &Profile) -> String {
     let mut root = Node::default();
     for (stack, costs) in stacks(profile) {
         let mut node = &mut root;
         for frame in stack.into_iter().take(MOST_DEPTH) {
-            // Readers distinguish nodes by the contents of their frames: no columns.
+            // Readers distinguish nodes by the contents of their frames, so columns are removed.
             node = node.children.entry(Frame { column: 0, ..frame }).or_default();
         }
         for (sum, more) in node.own.iter_mut().zip(costs) {
@@ -53,7 +54,7 @@ fn literal(frame: &Frame, node: &Node) -> (Value, Costs) {
         metrics.insert(format!("{name} (inc)"), all[kind].into());
     }
     let name = frame_name(frame);
-    // Metrics are numbers: readers subtract and divide all of them.
+    // All metrics must be numbers, because readers subtract and divide them.
     let frame = json!({ "name": name, "type": "function", "file": frame.file, "line": frame.line });
     (json!({ "frame": frame, "metrics": metrics, "children": children }), all)
 }

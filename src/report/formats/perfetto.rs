@@ -1,6 +1,6 @@
-//! A trace for [Perfetto](https://ui.perfetto.dev): launches by stream, copies, allocations and the bytes that are allocated. A profile
-//! contains the order of launches, not their times: each launch takes a microsecond of the trace, and the process' name
-//! states it. The traces of several ranks put one after another are one trace of several processes.
+//! Writes a trace for [Perfetto](https://ui.perfetto.dev): launches by stream, copies, allocations and the allocated
+//! bytes. A profile contains the order of launches but not their times; each launch therefore takes one microsecond,
+//! and the name of the process states this. Concatenated traces of several ranks form one trace with several processes.
 
 mod message;
 
@@ -14,13 +14,13 @@ use message::{Annotation, BEGIN, COUNTER, Counter, END, Event, Packet, Process, 
 use warpline_profile::Profile;
 use warpline_profile::model::{Allocation, CopyRow, Frame, Spaces};
 
-/// Nanoseconds of a launch and of what comes before it.
+/// Nanoseconds of a launch including the preceding copies.
 const SLOT: u64 = 1000;
-/// Of these, for what comes before it: copies.
+/// Nanoseconds of these for the preceding copies.
 const BEFORE: u64 = 200;
-/// The greatest launch number that has a place; times are 64 bits.
+/// Maximum number of a launch, because times have 64 bits.
 const MOST_LAUNCHES: u64 = 1 << 50;
-/// Allocations that have a track of their own, the largest ones.
+/// Maximum number of allocations with a separate track; the largest are chosen.
 const MOST_ALLOCATIONS: usize = 1000;
 
 /// Returns the file.
@@ -32,17 +32,17 @@ pub fn perfetto(profile: &Profile) -> Vec<u8> {
     trace.finish()
 }
 
-/// When a launch begins, and where what comes before it stands.
+/// Returns the start time of the copies that precede a launch.
 fn before(launch: u64) -> u64 {
     launch.min(MOST_LAUNCHES) * SLOT
 }
 
 struct Writer {
-    /// Of the process; tracks count from there.
+    /// Identifier of the process; identifiers of tracks are counted from it.
     uuid: u64,
     sequence: u32,
     tracks: Vec<Track>,
-    /// Sorted by time; ends come before starts.
+    /// Events sorted by time; ends precede starts.
     events: Vec<(u64, bool, Event)>,
 }
 
@@ -65,7 +65,7 @@ impl Writer {
             cmdline: profile.run.program.clone(),
             process_name: format!("{what} (in launch order: 1 us is a launch, no time)"),
         };
-        // Ranks must not share tracks; there are fewer than 2^32 in each.
+        // Ranks must not share tracks. Each rank has fewer than 2^32 tracks.
         let uuid = (u64::from(index) + 1) << 32;
         let name = process.process_name.clone();
         let own = Track { uuid, name, process: Some(process), ..Track::default() };
@@ -166,7 +166,7 @@ impl Writer {
         let mut changes: BTreeMap<u64, i128> = BTreeMap::new();
         let parent = self.track("allocations", None);
         for (number_of, (one, life)) in lived.into_iter().enumerate() {
-            // What share a row may not have been there at a time: they are not in the sum.
+            // Allocations that share a row may have had different lifetimes, so they are excluded from the sum.
             if one.count == 1 {
                 *changes.entry(before(life.first_launch)).or_default() += i128::from(one.bytes);
                 if let Some(last) = life.last_launch {
@@ -207,7 +207,7 @@ impl Writer {
     }
 
     fn finish(mut self) -> Vec<u8> {
-        // Of the begins at a time, the one that was written first is the outer one; their ends close them all.
+        // Of the starts at one time, the first one written is the outermost; its end closes all.
         self.events.sort_by_key(|(time, begins, _)| (*time, *begins));
         let trusted_packet_sequence_id = self.sequence;
         let packet = |timestamp, track_event, track_descriptor| Packet {

@@ -1,5 +1,5 @@
-//! The format of pprof (`proto/profile.proto` of google/pprof): flame graphs and source views of memory traffic, from
-//! `main` over the launch to the line, with one value per kind of cost.
+//! Writes the format of pprof (`proto/profile.proto` of google/pprof): flame graphs and source views of memory traffic,
+//! from `main` through the launch to the line, with one value per kind of cost.
 
 mod message;
 
@@ -46,11 +46,11 @@ fn encode(profile: &Profile) -> message::Profile {
         let mut sample = |calls: &[Frame], metrics: &Metrics| {
             let outer = host_path(kernel);
             let mut device: Vec<Frame> = calls.iter().chain(&inlined).cloned().collect();
-            // The first frame's function is the kernel, whatever the debug information calls it.
+            // The function of the first frame is the kernel, regardless of its name in the debug information.
             if let Some(first) = device.first_mut() {
                 first.function.clone_from(&kernel.name);
             }
-            // Leaf first.
+            // The leaf comes first.
             let location_id = outer.iter().chain(&device).rev().map(|frame| tables.location(frame)).collect();
             let labels = [("kernel", kernel.name.as_str()), ("space", site.space.as_str()), ("op", site.op.as_str())];
             let label = labels.map(|(key, text)| Label { key: tables.text(key), str: tables.text(text) }).to_vec();
@@ -88,13 +88,13 @@ fn values(metrics: &Metrics, space: &str) -> [i64; VALUES.len()] {
     costs(metrics, space).map(|value| i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// What the parts of a profile are numbered by. Number 0 of the texts is the empty one, elsewhere it is nothing.
+/// Numbers of the parts of a profile. Text number 0 is the empty text; other numbers start at 1.
 struct Tables {
     texts: BTreeMap<String, i64>,
     order: Vec<String>,
-    /// Keyed by texts of name and file.
+    /// Functions by texts of name and file.
     functions: BTreeMap<(i64, i64), u64>,
-    /// Keyed by function, line and column.
+    /// Locations by function, line and column.
     locations: BTreeMap<(u64, u32, u32), u64>,
 }
 

@@ -1,5 +1,5 @@
-//! SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format"), for editors and code review: a result per
-//! finding.
+//! Writes SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format") for editors and code review, with one
+//! result per finding.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use warpline_findings::{confidence, pages};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// A profile, and those of its findings that are included.
+/// A profile, and the included findings.
 pub(crate) struct Scanned<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) findings: &'a [Finding],
@@ -21,7 +21,7 @@ pub fn sarif(profile: &Profile) -> String {
     of_findings(&[Scanned { profile, findings: &profile.findings }], None)
 }
 
-/// Findings of profiles; files below the folder `root` by their path in it, as code review names them.
+/// Returns the findings of profiles. Paths of files below the folder `root` are relative to it, as in code review.
 pub(crate) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>) -> String {
     let rules: Vec<Value> = pages()
         .map(|page| {
@@ -62,7 +62,7 @@ pub(crate) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>) -> String
     text
 }
 
-/// `strided-access` as `StridedAccess`: names of rules are identifiers.
+/// Returns `StridedAccess` for `strided-access`, because names of rules are identifiers.
 fn name(id: &str) -> String {
     let mut name = String::new();
     for word in id.split('-') {
@@ -79,7 +79,7 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
     if let Some(column) = utf16_column(profile, finding) {
         region["startColumn"] = json!(column);
     }
-    // Not the line's number: an edit above it must not make it a new finding.
+    // The fingerprint does not contain the line number, so that an edit above the line does not make it a new finding.
     let source = finding_text::source(profile, finding).unwrap_or_default();
     let object = finding_text::object(profile, finding).unwrap_or_default();
     let kernel = finding.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
@@ -96,7 +96,7 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
     }
     let mut result = json!({
         "ruleId": finding.id,
-        // The same words.
+        // SARIF uses the same names.
         "level": finding.severity.name(),
         "message": { "text": text },
         "rank": 100.0 / f64::from(finding.rank.max(1)),
@@ -139,15 +139,15 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
     result
 }
 
-/// Returns a text with a full stop at its end, unless it ends a sentence already.
+/// Returns a text with a full stop at its end, unless it already ends a sentence.
 fn sentence(text: &str) -> String {
     let text = text.trim_end();
     let stop = if text.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!("{text}{stop}")
 }
 
-/// Returns the column of a finding, from 1, in UTF-16 code units, as `columnKind` declares. Profiles have clang's columns, which
-/// count bytes of UTF-8; without the text of the line they cannot be converted.
+/// Returns the column of a finding, counted from 1 in UTF-16 code units, as `columnKind` declares. Profiles have
+/// clang's columns, which count bytes of UTF-8; the conversion needs the text of the line.
 fn utf16_column(profile: &Profile, finding: &Finding) -> Option<usize> {
     let bytes = usize::try_from(finding.column).ok()?.checked_sub(1)?;
     let line = profile.sources.get(&finding.file)?.get(&finding.line)?;
@@ -159,13 +159,13 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Returns a path without the folder that it lies in.
+/// Returns a path relative to its root folder.
 fn within<'a>(path: &'a str, root: Option<&str>) -> &'a str {
     let inside = root.and_then(|root| path.strip_prefix(root.trim_end_matches('/'))?.strip_prefix('/'));
     inside.filter(|inside| !inside.is_empty()).unwrap_or(path)
 }
 
-/// Returns a path as a URI (RFC 3986): absolute ones with their scheme.
+/// Returns a path as a URI (RFC 3986); absolute paths have a scheme.
 fn uri(path: &str) -> String {
     let mut text = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.bytes() {
@@ -206,9 +206,9 @@ mod tests {
             let finding = Finding { file: "a.cu".to_owned(), line, column, ..Finding::default() };
             utf16_column(&profile, &finding)
         };
-        // The comment has 10 bytes and 7 code units.
+        // The comment has 10 bytes and 7 UTF-16 code units.
         assert_eq!((column(3, 1), column(3, 12)), (Some(1), Some(9)));
-        // Without a column, without the line, inside a character, and after the end of the line.
+        // The cases are: no column, no line, inside a character, and after the end of the line.
         assert_eq!([column(3, 0), column(4, 1), column(3, 4), column(3, 100)], [None; 4]);
     }
 }

@@ -1,4 +1,5 @@
-//! The format of [speedscope](https://www.speedscope.app): stacks with their costs, a profile of it for each kind of cost.
+//! Writes the format of [speedscope](https://www.speedscope.app): stacks with their costs, one profile per kind of
+//! cost.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +53,7 @@ struct Sampled {
     weights: Vec<u64>,
 }
 
-/// Returns the file; the profile of cost `active`, by index into [`COSTS`], is shown first.
+/// Returns the file. The profile of cost `active`, an index into [`COSTS`], is shown first.
 pub fn speedscope(profile: &Profile, active: usize) -> String {
     let stacks = stacks(profile);
     let mut numbers: BTreeMap<&Frame, usize> = BTreeMap::new();

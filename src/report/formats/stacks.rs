@@ -1,4 +1,4 @@
-//! Call stacks with what they cost, from `main` over the launch to the line: what formats of other tools' call trees are made of.
+//! Collects call stacks with their costs, from `main` through the launch to the line, for the formats of other tools.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ pub const COSTS: [(&str, &str); 6] = [
     ("shared_passes", "none"),
 ];
 
-/// A cost of each kind.
+/// One cost of each kind.
 pub type Costs = [u64; COSTS.len()];
 
-/// Own costs by stack, outermost frame first. The first frame on the device is the kernel.
+/// Returns exclusive costs by stack, given with the outermost frame first. The first frame on the device is the kernel.
 pub(crate) fn stacks(profile: &Profile) -> BTreeMap<Vec<Frame>, Costs> {
     let mut found: BTreeMap<Vec<Frame>, Costs> = BTreeMap::new();
     for site in &profile.sites {
@@ -28,7 +28,7 @@ pub(crate) fn stacks(profile: &Profile) -> BTreeMap<Vec<Frame>, Costs> {
         let inlined: Vec<Frame> = site.inlined_at.iter().rev().cloned().chain([own]).collect();
         let mut add = |calls: &[Frame], metrics: &Metrics| {
             let mut device: Vec<Frame> = calls.iter().chain(&inlined).cloned().collect();
-            // The first frame's function is the kernel, whatever the debug information calls it.
+            // The function of the first frame is the kernel, regardless of its name in the debug information.
             if let Some(first) = device.first_mut() {
                 first.function.clone_from(&kernel.name);
             }
@@ -48,7 +48,7 @@ pub(crate) fn stacks(profile: &Profile) -> BTreeMap<Vec<Frame>, Costs> {
     found
 }
 
-/// The call path of the launches, where all have the same.
+/// Returns the call path of the launches, if all have the same.
 pub(crate) fn host_path(kernel: &Kernel) -> &[Frame] {
     let launches = kernel.launches.iter().map(|launch| &launch.path);
     let mut paths = launches.chain(kernel.launch_groups.iter().map(|group| &group.path));
@@ -58,14 +58,14 @@ pub(crate) fn host_path(kernel: &Kernel) -> &[Frame] {
     }
 }
 
-/// Sectors of shared memory are none of the memory's: its cost is passes.
+/// Returns the costs of requests. Shared memory has no sectors; its cost is passes.
 pub(crate) fn costs(metrics: &Metrics, space: &str) -> Costs {
     let passes = metrics.shared.as_ref().map_or(0, |shared| shared.wavefronts);
     let (sectors, ideal) = if space == "shared" { (0, 0) } else { (metrics.sectors, metrics.ideal_sectors) };
     [sectors, sectors.saturating_sub(ideal), metrics.requests, metrics.lanes, metrics.bytes, passes]
 }
 
-/// Function and place of a frame, in one word for a tree.
+/// Returns the function and position of a frame as one text.
 pub(crate) fn frame_name(frame: &Frame) -> String {
     let file = frame.file.rsplit('/').next().unwrap_or(&frame.file);
     match (frame.function.is_empty(), file.is_empty()) {

@@ -1,6 +1,5 @@
-//! The tables of the Python package: columns of numbers, and each text once. A profile of ten thousand memory
-//! instructions has some 80 MB of JSON, which takes longer to read than everything that is done with it; these are a
-//! few.
+//! Writes the tables of the Python package: columns of numbers, and each distinct text once. The JSON of a profile with
+//! ten thousand memory instructions has about 80 MB, which takes long to parse; these tables have a few MB.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,14 +8,14 @@ use serde::Serialize;
 use warpline_profile::Profile;
 use warpline_profile::model::{Frame, Kernel, Launch, Metrics, Spaces};
 
-/// Raised whenever a column changes its meaning or goes away.
+/// Version, increased when a column changes its meaning or is removed.
 const VERSION: u32 = 2;
 
-/// What a row has of a figure, where it has it.
+/// Name of a figure, and its value in a row, if present.
 type Figure = (&'static str, fn(&Metrics) -> Option<u64>);
 
-/// Figures of memory requests. Columns of sites, lines and allocations are called so; those of kernels and launches
-/// have the memory space before them.
+/// Figures of memory requests. They name the columns of sites, lines and allocations; for kernels and launches, the
+/// memory space is the prefix.
 const FIGURES: [Figure; 15] = [
     ("requests", |metrics| Some(metrics.requests)),
     ("lanes", |metrics| Some(metrics.lanes)),
@@ -35,10 +34,10 @@ const FIGURES: [Figure; 15] = [
     ("dram_write_sectors", |metrics| metrics.dram.map(|dram| dram.write_sectors)),
 ];
 
-/// Name of a share and how it is computed.
+/// Name of a ratio, and its computation.
 type Ratio = (&'static str, fn(&Metrics) -> Option<f64>);
 
-/// Shares: what a request needs of what it moves, and lookups that hit.
+/// Ratios: coalescing efficiencies and hit rates.
 const RATIOS: [Ratio; 5] = [
     ("coalescing", |metrics| share(metrics.ideal_sectors, metrics.sectors)),
     ("bank_efficiency", |metrics| {
@@ -56,11 +55,11 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 
 const SPACES: [&str; 4] = ["global", "shared", "local", "constant"];
 
-/// The cells of a column; what a row does not have is null.
+/// The cells of a column; a missing value is null.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Column {
-    /// Indices into the texts.
+    /// Indices into the list of texts.
     Text(Vec<Option<usize>>),
     Count(Vec<Option<u64>>),
     Distance(Vec<Option<i64>>),
@@ -82,7 +81,8 @@ struct Tables<'a> {
     texts: Vec<String>,
 }
 
-/// Returns the tables as JSON: `tables` has columns by table and name, `texts` what columns of text refer to.
+/// Returns the tables as JSON: `tables` has columns by table and name, and `texts` contains the texts that columns
+/// refer to.
 pub fn tables(profile: &Profile) -> String {
     let mut writer = Writer::new(profile);
     let tables = BTreeMap::from([
@@ -102,7 +102,7 @@ pub fn tables(profile: &Profile) -> String {
     text
 }
 
-/// Texts by number.
+/// Distinct texts by number.
 #[derive(Default)]
 struct Texts {
     list: Vec<String>,
@@ -138,7 +138,7 @@ impl<'p> Writer<'p> {
         Writer { profile, kernels, allocations: named.collect(), texts: Texts::default() }
     }
 
-    /// A column of text.
+    /// Adds a column of texts.
     fn text<'t>(&mut self, columns: &mut Columns, name: &str, cells: impl Iterator<Item = Option<&'t str>>) {
         columns.insert(name.to_owned(), self.texts.column(cells));
     }
@@ -202,7 +202,7 @@ impl<'p> Writer<'p> {
         self.text(&mut columns, "kind", rows.iter().map(|one| Some(one.kind.as_str())));
         self.text(&mut columns, "path", paths.iter().map(|path| Some(path.as_str())));
         counts(&mut columns, "size", rows.iter().map(|one| Some(one.bytes)));
-        // Allocations that nothing touches have no figures, as some are only copied.
+        // Allocations without accesses, such as those that are only copied, have no figures.
         counts(
             &mut columns,
             "touched_bytes",
@@ -263,7 +263,7 @@ fn numbers(columns: &mut Columns, name: &str, cells: impl Iterator<Item = Option
     columns.insert(name.to_owned(), Column::Number(cells.collect()));
 }
 
-/// Returns the figures of rows, and the shares of them.
+/// Returns the figures of rows and the ratios derived from them.
 fn figures<'m>(prefix: &str, rows: impl Iterator<Item = Option<&'m Metrics>>) -> Columns {
     let rows: Vec<_> = rows.collect();
     let mut columns = Columns::new();

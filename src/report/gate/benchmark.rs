@@ -1,4 +1,4 @@
-//! Figures in the form that services which draw them over commits read: an array of `name`, `unit` and `value`, as the
+//! Writes figures for services that chart them over commits: an array of `name`, `unit` and `value`, as
 //! `customSmallerIsBetter` of github-action-benchmark.
 
 use serde_json::{Value, json};
@@ -8,11 +8,11 @@ use crate::plain_name;
 use warpline_comparison::gate::Judged;
 use warpline_comparison::{Figures, Unit, measure, unit};
 
-/// Figures of the program of which less is better.
+/// Figures of the program for which lower is better.
 const OF_PROGRAM: [&str; 4] =
     ["estimate.seconds", "global.sectors", "global.dram.read_sectors", "global.dram.write_sectors"];
 
-/// Figures of a kernel of which less is better.
+/// Figures of a kernel for which lower is better.
 const OF_KERNEL: [&str; 7] = [
     "estimate.seconds",
     "global.sectors",
@@ -23,7 +23,7 @@ const OF_KERNEL: [&str; 7] = [
     "instructions.warps",
 ];
 
-/// The figures of what was judged.
+/// Returns the figures of the judged profiles.
 pub fn benchmark(judged: &[Judged]) -> String {
     let mut rows = Vec::new();
     for one in judged {
@@ -43,7 +43,7 @@ pub fn benchmark(judged: &[Judged]) -> String {
 
 fn add(rows: &mut Vec<Value>, about: &str, figures: &Figures, names: &[&str], model: &str) {
     for name in names {
-        // Nothing has no ratio to what comes after it.
+        // A value of 0 is omitted, because services compute ratios to later values.
         let Some(value) = figures.get(name).map(|value| value.number()).filter(|value| *value > 0.0) else { continue };
         let unit = match unit(name) {
             Unit::Seconds => "s",

@@ -1,4 +1,4 @@
-//! Verdicts for a pull request: short where all is well, with what changed folded away.
+//! Writes verdicts for a pull request: short if all limits hold, with the changes in a collapsed section.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::comparison::shown::broken;
 use crate::markdown::{code, escaped};
 use warpline_comparison::gate::{Judged, Verdict};
 
-/// Services cut longer comments: GitHub's at 65 536 letters, its job summaries at 1 MiB.
+/// Maximum length. Services truncate longer comments: GitHub at 65 536 characters, its job summaries at 1 MiB.
 const MOST: usize = 60_000;
 
 /// Returns the verdicts.
@@ -54,7 +54,7 @@ pub fn markdown(judged: &[Judged], options: &DiffOptions) -> String {
     out
 }
 
-/// What a reviewer has to see of a program.
+/// Writes the data of a program that a reviewer needs.
 fn section(out: &mut String, one: &Judged) {
     let program = &one.program;
     let differences = unlike(one);

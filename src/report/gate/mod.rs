@@ -1,4 +1,4 @@
-//! Verdicts of a gate: for pull requests, people, code scanning and services that draw figures over commits.
+//! Writes verdicts of a gate for pull requests, people, code scanning, and services that chart figures over commits.
 
 mod benchmark;
 mod markdown;
@@ -19,14 +19,14 @@ pub fn json(gate: &Gate) -> String {
     text
 }
 
-/// Returns the findings that are new, as SARIF 2.1.0; files below `root` by their path in it.
+/// Returns the new findings as SARIF 2.1.0. Paths of files below `root` are relative to it.
 pub fn sarif(judged: &[Judged], root: Option<&str>) -> String {
     let scanned: Vec<Scanned<'_>> =
         judged.iter().map(|one| Scanned { profile: &one.after, findings: new(one) }).collect();
     of_findings(&scanned, root)
 }
 
-/// Findings that the baseline has not. Where there is no baseline, nothing is new.
+/// Returns the findings that the baseline does not have. Without a baseline, no finding is new.
 fn new(judged: &Judged) -> &[Finding] {
     match (&judged.before, &judged.program.comparison) {
         (Some(_), Some(diff)) => &diff.findings.new,
@@ -43,7 +43,7 @@ fn words(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What a program was compared with, in words.
+/// Describes the baseline of a program.
 fn baseline(judged: &Judged) -> String {
     let program = &judged.program;
     let on = |branch: &Option<String>| branch.as_ref().map_or(String::new(), |branch| format!(" of {branch}"));
@@ -61,7 +61,7 @@ fn baseline(judged: &Judged) -> String {
     }
 }
 
-/// In what recordings that were passed over differ, the nearest one's.
+/// Describes the differences of the nearest recording that was unsuitable.
 fn unlike(judged: &Judged) -> Vec<String> {
     let Some(passed) = judged.program.passed.first() else { return Vec::new() };
     let side = |text: &str| if text.is_empty() { "not reported".to_owned() } else { text.to_owned() };

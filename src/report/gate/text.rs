@@ -1,4 +1,4 @@
-//! Verdicts for people.
+//! Writes verdicts for people.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::comparison::shown::broken;
 use crate::{DiffOptions, plain_name};
 use warpline_comparison::gate::{Judged, Verdict};
 
-/// Returns the verdicts, and what changed where something did.
+/// Returns the verdicts, and the changes if there are any.
 pub fn text(judged: &[Judged], options: &DiffOptions) -> String {
     let mut out = String::new();
     for one in judged {

@@ -1,4 +1,4 @@
-//! A row per value.
+//! Writes one row per value.
 
 use crate::formats::quoted;
 use warpline_comparison::document::Value;

@@ -1,9 +1,9 @@
-//! What is recorded, as a table and for programs.
+//! Writes the list of recordings as a table, as CSV and as JSON.
 
 use crate::formats::quoted;
 use warpline_comparison::history::{Recording, Recordings};
 
-/// Returns a line for each recording, in columns.
+/// Returns one line per recording, in columns.
 pub fn listing_text(recordings: &Recordings) -> String {
     let row = |one: &Recording| {
         let commit = one.commit.as_deref().unwrap_or(&one.record);
@@ -31,7 +31,7 @@ pub fn listing_text(recordings: &Recordings) -> String {
     out
 }
 
-/// Returns the table with everything in it.
+/// Returns the table with all data.
 pub fn listing_csv(recordings: &Recordings) -> String {
     let mut out = String::from("record,name,commit,date,branch,models,compiler,complete,file\n");
     for one in &recordings.recordings {

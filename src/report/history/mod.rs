@@ -1,4 +1,4 @@
-//! Figures over commits: as a chart for terminals, a table, a picture and a page.
+//! Writes figures over commits as a chart for terminals, a table, a picture and a page.
 
 mod csv;
 mod listing;
@@ -22,19 +22,19 @@ pub fn json(history: &History) -> String {
     text
 }
 
-/// What a series is of.
+/// Returns the title of a series.
 fn title(history: &History, series: &Series) -> String {
     let what = series.kernel.as_deref().map_or("the program", plain_name);
     format!("{} of {what} in {} ({})", history.metric, series.name, series.model)
 }
 
-/// Returns the commit of a point as people name it.
+/// Returns the abbreviated commit of a point.
 fn commit(point: &Point) -> &str {
     let text = point.commit.as_deref().unwrap_or(&point.record);
     text.get(..10).unwrap_or(text)
 }
 
-/// How much a value changed, and whether that is better.
+/// Describes a change, and returns whether it is an improvement.
 fn change(metric: &str, before: Option<Value>, after: Option<Value>) -> (String, Option<bool>) {
     let (Some(one), Some(other)) = (before.map(Value::number), after.map(Value::number)) else {
         return (if after.is_some() { "new" } else { "gone" }.to_owned(), None);

@@ -1,4 +1,4 @@
-//! A picture of each series, alone (SVG) or in a page that fetches nothing and runs nothing.
+//! Draws each series as a picture (SVG), alone or in a page without scripts and external resources.
 
 use std::fmt::Write as _;
 
@@ -8,15 +8,15 @@ use warpline_comparison::document::Value;
 use warpline_comparison::history::{History, Series};
 use warpline_comparison::unit;
 
-/// Size of a series' picture.
+/// Width of a series' picture.
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 220.0;
-/// Room for the scale and the title.
+/// Space for the scale and the title.
 const LEFT: f64 = 90.0;
 const TOP: f64 = 36.0;
 const BOTTOM: f64 = 30.0;
 
-/// All series, one below the other.
+/// Draws all series, one below the other.
 pub fn svg(history: &History) -> String {
     let height = HEIGHT * history.series.len().max(1) as f64;
     let mut out = format!(
@@ -29,7 +29,7 @@ pub fn svg(history: &History) -> String {
     out
 }
 
-/// Returns a page of all series, with the changes as tables.
+/// Returns a page of all series, with tables of the changes.
 pub fn html(history: &History) -> String {
     let mut out = String::from(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
@@ -104,7 +104,7 @@ fn draw(out: &mut String, history: &History, series: &Series, top: f64) {
     for (index, point) in series.points.iter().enumerate() {
         let number = point.value.map(Value::number);
         match (before, number) {
-            // A value holds until the commit that changes it.
+            // A value applies until the next commit that changes it.
             (Some(_), Some(number)) => _ = write!(path, "H{:.1}V{:.1}", x(index), y(number)),
             (None, Some(number)) => _ = write!(path, "M{:.1} {:.1}", x(index), y(number)),
             (_, None) => {}
@@ -147,7 +147,7 @@ fn draw(out: &mut String, history: &History, series: &Series, top: f64) {
     }
 }
 
-/// Text within markup.
+/// Escapes text for use in markup.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

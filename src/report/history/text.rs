@@ -1,4 +1,4 @@
-//! A chart for terminals: the values of every commit at a glance, then the commits at which they changed.
+//! Draws a chart for terminals: an overview of the values of all commits, then the commits with changes.
 
 use super::{change, commit, title};
 use crate::DiffOptions;
@@ -7,12 +7,12 @@ use warpline_comparison::document::Value;
 use warpline_comparison::history::{History, Point, Series};
 use warpline_comparison::unit;
 
-/// Heights of a column.
+/// Characters for the heights of a column.
 const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Columns of a bar.
+/// Width of a bar in columns.
 const BAR: usize = 24;
 
-/// Returns the chart; `options.all` shows commits at which nothing changed, too.
+/// Returns the chart. If `options.all` is true, commits without changes are included.
 pub fn text(history: &History, options: &DiffOptions) -> String {
     let mut out = String::new();
     for series in &history.series {
@@ -62,7 +62,7 @@ fn step(value: Option<Value>, most: f64) -> char {
     STEPS[(share * (STEPS.len() - 1) as f64).round() as usize]
 }
 
-/// Commits at which nothing changed.
+/// Writes the number of commits without changes.
 fn same(out: &mut String, quiet: &mut usize) {
     if *quiet > 0 {
         out.push_str(&format!("  {:10}  … {quiet} more with this value\n", ""));

@@ -1,5 +1,4 @@
-//! What the page shows, as data in it: what it draws of the documents of `--format json`, and the words that other
-//! formats use for them.
+//! The data in the page: the displayed part of the documents of `--format json`, and texts that other formats also use.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -17,16 +16,16 @@ use warpline_profile::Profile;
 use warpline_profile::model::{ByOp, Metrics};
 use warpline_profile::trust::trust;
 
-/// Data above this many bytes is compressed; browsers unpack it faster than they read it from a disk.
+/// Size in bytes above which data is compressed. Browsers decompress it faster than they read it from a disk.
 const MOST_PLAIN: usize = 1 << 19;
 
 /// All data of a page.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
-    /// One profile, or the two that are compared: before, after.
+    /// One profile, or the two compared profiles (before, after).
     pub(super) sides: Vec<Side>,
     pub(super) comparison: Option<&'a Diff>,
-    /// How figures of the comparison are shown, by name.
+    /// Formats of the comparison's figures, by name.
     pub(super) figures: BTreeMap<String, FigureWords>,
 }
 
@@ -35,12 +34,12 @@ pub(super) struct Document<'a> {
 pub(super) struct Side {
     name: &'static str,
     profile: Profile,
-    /// Kernels as the text report calls them, by number.
+    /// Kernel labels as in the text report, by number.
     kernel_labels: BTreeMap<u32, String>,
-    /// How work differs from rank to rank, as in the other formats; absent where the profile is not of ranks.
+    /// Differences between ranks as in the other formats; absent without ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranks: Option<RankRows>,
-    /// Sentences on how far the figures can be trusted, by name.
+    /// Sentences on the reliability of the figures, by name.
     trust: Vec<(&'static str, String)>,
 }
 
@@ -58,8 +57,8 @@ impl Side {
     }
 }
 
-/// What the page draws of a profile: distributions of kernels and allocations, but no spreads and
-/// nothing for `predict`, which fill most of a large one.
+/// Returns the displayed part of a profile. It includes distributions of kernels and allocations, but excludes spreads
+/// and the data for `predict`, which are most of a large profile.
 fn drawn(profile: &Profile) -> Profile {
     let mut drawn = profile.clone();
     let plain = |metrics: &mut Metrics| {
@@ -101,22 +100,22 @@ fn drawn(profile: &Profile) -> Profile {
     drawn
 }
 
-/// A figure of a comparison.
+/// Format of a figure in a comparison.
 #[derive(Serialize)]
 pub(super) struct FigureWords {
     label: String,
     unit: &'static str,
     better: &'static str,
-    /// Position in the order of significance; absent for parts and consequences of those.
+    /// Position in the order of significance; absent for dependent figures.
     rank: Option<usize>,
 }
 
-/// Figures of a page that compares nothing.
+/// Returns the figures of a page without a comparison.
 pub(super) fn no_figures() -> BTreeMap<String, FigureWords> {
     BTreeMap::new()
 }
 
-/// All figures that the comparison names.
+/// Returns all figures in the comparison.
 pub(super) fn figures(diff: &Diff) -> BTreeMap<String, FigureWords> {
     let rows = [&diff.program].into_iter();
     let rows = rows.chain(diff.kernels.iter().map(|row| &row.metrics));
@@ -142,7 +141,7 @@ fn figure(name: &str) -> FigureWords {
     FigureWords { label: words(name), unit, better, rank: rank(name) }
 }
 
-/// Returns the element that holds the data. The scripts find it by its `id`.
+/// Returns the element that contains the data. Scripts find it by its `id`.
 pub(super) fn element(document: &Document<'_>) -> String {
     let json = serde_json::to_string(document).expect("a profile has string keys and finite numbers");
     if json.len() <= MOST_PLAIN {
@@ -153,7 +152,8 @@ pub(super) fn element(document: &Document<'_>) -> String {
     format!("<script type=\"application/gzip\" id=\"data\">{}</script>", base64(&packed))
 }
 
-/// JSON in which nothing ends a script element or begins a comment in it: these characters occur in strings only.
+/// Escapes JSON so that it cannot end a script element or start a comment. The escaped characters occur only in
+/// strings.
 fn inert(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 16);
     for character in json.chars() {
@@ -169,7 +169,7 @@ fn inert(json: &str) -> String {
     out
 }
 
-/// RFC 4648, section 4.
+/// Encodes bytes as in RFC 4648, section 4.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);

@@ -1,5 +1,6 @@
-//! The report as one page for a browser, with nothing to fetch: the whole document as data, and the scripts that draw
-//! every view from it. What comes from the program is data only; the scripts put it into the page as text.
+//! Writes the report as a single page for a browser without external resources. The page contains the whole document as
+//! data, and scripts that draw every view from it. Texts of the program are data only; scripts insert them as text, not
+//! as markup.
 
 mod data;
 mod parts;
@@ -15,7 +16,7 @@ pub fn html(profile: &Profile) -> String {
     parts::page("Warpline", &document)
 }
 
-/// Returns the page of a comparison of two profiles, from which every view of each can be opened.
+/// Returns the page of a comparison of two profiles. Every view of each profile can be opened from it.
 pub fn diff_html(diff: &Diff, before: &Profile, after: &Profile) -> String {
     let document = Document {
         sides: vec![Side::new("before", before), Side::new("after", after)],

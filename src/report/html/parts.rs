@@ -1,10 +1,10 @@
-//! The files that the page is joined from.
+//! The files from which the page is assembled.
 
 use super::data::{self, Document};
 
 const PAGE: &str = include_str!("page.html");
 
-/// In the order of the cascade.
+/// Style sheets in the order of the cascade.
 const STYLES: [&str; 8] = [
     include_str!("style/theme.css"),
     include_str!("style/base.css"),
@@ -16,7 +16,8 @@ const STYLES: [&str; 8] = [
     include_str!("style/print.css"),
 ];
 
-/// One module of the browser together: what a script uses is in those before it, but for what runs later than all.
+/// Scripts, which are concatenated to one module. A script may use only names of earlier ones, except in code that runs
+/// after all are loaded.
 const SCRIPTS: [&str; 27] = [
     include_str!("scripts/format.js"),
     include_str!("scripts/dom.js"),
@@ -56,7 +57,8 @@ pub(super) fn page(title: &str, document: &Document<'_>) -> String {
         "data" => data::element(document),
         other => unreachable!("page.html has no place called {other}"),
     };
-    // Each place is filled once and its content is not expanded again: data may hold anything.
+    // Each placeholder is replaced once, and the inserted text is not expanded again, because data may contain
+    // placeholders.
     let mut out = String::new();
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {

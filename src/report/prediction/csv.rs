@@ -1,17 +1,17 @@
-//! Predictions as CSV: a row per model and configuration.
+//! Writes predictions as CSV, with one row per model and configuration.
 
 use std::fmt::Write as _;
 
 use warpline_prediction::document::{Configuration, Document};
 
-/// Columns; `schema_version` first, as in the report's CSV.
+/// Names of the columns. `schema_version` comes first, as in the report's CSV.
 const HEADER: &str = "schema_version,kernel,model,rank,block_x,block_y,block_z,grid_x,grid_y,grid_z,recorded,blocks_per_sm,requests,\
                       l1_wavefronts,l1_tag_wavefronts,shared_wavefronts,request_sectors,block_load_sectors,l2_load_bytes,l2_store_bytes,\
                       dram_load_bytes,dram_store_bytes,wave_pages,limiter,seconds,affine_share,computed_share,\
                       wave_sectors,wave_lines,launch_sectors,launch_lines,other_work,l2_load_uncertainty,dram_load_uncertainty,dram_store_uncertainty,\
                       seconds_low,seconds_high,undecided,worth_measuring";
 
-/// All rows with a header.
+/// Returns all rows with a header.
 pub fn csv(document: &Document) -> String {
     let mut text = format!("{HEADER}\n");
     for document in std::iter::once(document).chain(&document.other_models) {

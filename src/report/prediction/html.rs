@@ -1,4 +1,4 @@
-//! Predictions as a page for browsers, without a script: heat maps over block shapes, lines over sizes, the table.
+//! Writes predictions as a page without scripts: heat maps over block shapes, line charts over sizes, and the table.
 
 use std::fmt::Write as _;
 
@@ -6,15 +6,15 @@ use crate::words::{bytes, seconds};
 use warpline_prediction::document::{Configuration, Document, Sizes};
 
 const STYLE: &str = include_str!("prediction.css");
-/// Width and height of a drawing of lines.
+/// Width and height of a line chart.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 240.0;
 /// Width of the labels next to it.
 const RIM: f64 = 70.0;
-/// Rows of the table.
+/// Maximum number of table rows.
 const MOST_ROWS: usize = 100;
 
-/// What a map shows.
+/// The figure that a map shows.
 struct Figure {
     title: &'static str,
     name: &'static str,
@@ -89,7 +89,7 @@ fn model(out: &mut String, document: &Document, number: usize) -> std::fmt::Resu
     Ok(())
 }
 
-/// Returns a map over block shapes: x across, y and z down.
+/// Draws a map over block shapes, with x across, and y and z down.
 fn map(out: &mut String, document: &Document, figure: &Figure) -> std::fmt::Result {
     let all = &document.configurations;
     let values: Vec<f64> = all.iter().filter_map(|one| (figure.value)(one)).filter(|value| *value > 0.0).collect();
@@ -128,7 +128,7 @@ fn map(out: &mut String, document: &Document, figure: &Figure) -> std::fmt::Resu
                 out.push_str("<td></td>");
                 continue;
             };
-            // Five shades, by the logarithm: a factor counts alike wherever it is.
+            // There are five shades on a logarithmic scale, so that equal factors have equal differences.
             let span = (most / least).ln();
             let shade = if span > 0.0 && value > 0.0 { ((value / least).ln() / span * 4.0).round() as u32 } else { 0 };
             let run = if one.recorded { " run" } else { "" };
@@ -144,7 +144,7 @@ fn map(out: &mut String, document: &Document, figure: &Figure) -> std::fmt::Resu
     Ok(())
 }
 
-/// DRAM bytes per thread over the values of a parameter; marks where L2 stops to hold what lies between two uses.
+/// Draws DRAM bytes per thread over the values of a parameter, with marks where reused data no longer fits into L2.
 fn line(out: &mut String, sizes: &Sizes, number: usize) -> std::fmt::Result {
     let points: Vec<(f64, f64, f64)> = sizes
         .points
@@ -190,7 +190,7 @@ fn line(out: &mut String, sizes: &Sizes, number: usize) -> std::fmt::Result {
         )?;
     }
     for (small, large) in sizes.broken_between() {
-        // Somewhere between the two sizes.
+        // The change lies between the two sizes.
         let at = (small.value as f64).midpoint(large.value as f64);
         writeln!(
             out,
@@ -252,7 +252,7 @@ fn time(one: &Configuration) -> String {
     }
 }
 
-/// Text that programs name things with, as text of a page.
+/// Escapes text of the program for use in a page.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

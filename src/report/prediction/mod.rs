@@ -1,4 +1,4 @@
-//! Predictions for readers: a table, CSV, JSON, a page.
+//! Writes predictions as a table, CSV, JSON or a page.
 
 mod csv;
 mod html;

@@ -1,4 +1,4 @@
-//! Predictions as a table, the best configuration first.
+//! Writes predictions as a table, with the best configuration first.
 
 use std::fmt::Write as _;
 
@@ -6,16 +6,16 @@ use crate::words::wrap::paragraph;
 use crate::words::{bytes, count, percent, seconds};
 use warpline_prediction::document::{Configuration, Document};
 
-/// Sites that are named below the table, at most.
+/// Maximum number of sites listed below the table.
 const MOST_SITES: usize = 10;
 
-/// Columns that a narrow terminal has no room for, the first to go first.
+/// Columns that are removed if a terminal is too narrow, in the order of removal.
 const LEAVE: [&str; 6] = ["L2 store", "L1 passes", "grid", "per SM", "DRAM store", "affine"];
-/// Between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
 
-/// Returns the tables of all models; `top` configurations of each, and the recorded one. On a terminal of `width` columns lines
-/// keep to it.
+/// Returns the tables of all models, with `top` configurations of each and the recorded one. If `width` is given, lines
+/// are limited to that many columns.
 pub fn text(document: &Document, top: usize, width: Option<usize>) -> String {
     let mut out = String::new();
     for (number, one) in std::iter::once(document).chain(&document.other_models).enumerate() {
@@ -175,14 +175,14 @@ fn write_decisions(out: &mut String, document: &Document, item: &dyn Fn(&str, &s
     Ok(())
 }
 
-/// Configurations that take as long as the best one, it included, where there are others.
+/// Returns the number of configurations with the same time as the best one, including it, if there are others.
 fn as_fast_as_the_first(document: &Document) -> Option<usize> {
     let seconds = document.configurations.first()?.rounded_seconds()?;
     let alike = document.configurations.iter().filter(|one| one.rounded_seconds() == Some(seconds)).count();
     (alike > 1).then_some(alike)
 }
 
-/// What `other_work` is relative to.
+/// Describes the launch that `other_work` refers to.
 fn whose_work(document: &Document) -> String {
     document.compared_with.map_or_else(
         || "the launch as it was".to_owned(),
@@ -202,7 +202,7 @@ fn shape([x, y, z]: [u32; 3]) -> String {
     if z == 1 { format!("{x}x{y}") } else { format!("{x}x{y}x{z}") }
 }
 
-/// Bytes with their uncertainty in per cent.
+/// Formats bytes with their uncertainty in per cent.
 fn uncertain(number: u64, uncertainty: f64) -> String {
     format!("{} ±{:.0} %", bytes(number), (100.0 * uncertainty).ceil())
 }

@@ -1,4 +1,4 @@
-//! Branches as the source has them, for every form of the report.
+//! Groups branches by source position, for every output format.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use crate::words::{percent, ratio};
 use warpline_profile::Profile;
 use warpline_profile::model::Branch;
 
-/// Most sides of a branch that are listed.
+/// Maximum number of listed sides of a branch.
 const MOST_SIDES: usize = 6;
 
-/// The branches of one place in a kernel: unrolling and inlining make several of one. Two places of a line, as in `a &&
-/// b`, are two rows.
+/// The branches at one source position in a kernel, because unrolling and inlining create copies. Two positions in a
+/// line, as in `a && b`, are two rows.
 #[derive(Clone, Debug)]
 pub(crate) struct BranchRow<'a> {
     pub(crate) kernel: u32,
@@ -23,12 +23,13 @@ pub(crate) struct BranchRow<'a> {
 }
 
 impl BranchRow<'_> {
-    /// Share of its executions that diverge.
+    /// Returns the share of its executions that diverge.
     pub(crate) fn share(&self) -> f64 {
         ratio(self.divergent, self.executions)
     }
 
-    /// Where the lanes go. Copies may have their sides in another order, so theirs are not listed.
+    /// Describes the sides that lanes take. Copies may have their sides in another order, so the sides of several
+    /// copies are not listed.
     pub(crate) fn sides(&self) -> String {
         let [branch] = self.copies[..] else { return format!("in {} copies", self.copies.len()) };
         let lanes: u64 = branch.lanes.iter().sum();
@@ -38,7 +39,7 @@ impl BranchRow<'_> {
     }
 }
 
-/// Rows that diverge at all, most divergent executions first.
+/// Returns the rows with divergence, in descending order of divergent executions.
 pub(crate) fn branch_rows(profile: &Profile) -> Vec<BranchRow<'_>> {
     let mut places: BTreeMap<(u32, &str, u32, u32), BranchRow<'_>> = BTreeMap::new();
     for branch in &profile.branches {

@@ -1,5 +1,4 @@
-//! How work differs from rank to rank, in profiles of several ranks: the rows that text, Markdown, the page and
-//! sessions show.
+//! Rows of differences between ranks, which the text, Markdown, page and session formats show.
 
 use serde::Serialize;
 
@@ -7,7 +6,7 @@ use crate::words::{at, bytes, count, host_path, label, seconds};
 use warpline_profile::Profile;
 use warpline_profile::model::{OverRanks, RankSpread};
 
-/// What a figure of a row is counted in.
+/// The unit of a row's figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RankUnit {
@@ -16,17 +15,17 @@ pub(crate) enum RankUnit {
     Count,
 }
 
-/// A figure of a place over the ranks that have the place.
+/// A figure of a subject over the ranks that have the subject.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RankRow {
-    /// What every format calls the place.
+    /// Name of the subject in every format.
     pub(crate) name: String,
-    /// Its kernel, where it is one or lies in one.
+    /// The subject's kernel, if it is a kernel or belongs to one.
     pub(crate) kernel: Option<u32>,
-    /// Where it stands; empty for kernels, call paths and allocations.
+    /// Source file; empty for kernels, call paths and allocations.
     pub(crate) file: String,
     pub(crate) line: u32,
-    /// What differs.
+    /// Name of the figure.
     pub(crate) figure: String,
     pub(crate) unit: RankUnit,
     pub(crate) ranks: u64,
@@ -36,14 +35,14 @@ pub(crate) struct RankRow {
     pub(crate) max: f64,
     pub(crate) max_rank: u32,
     pub(crate) stddev: f64,
-    /// The greatest over the mean.
+    /// Maximum divided by mean.
     pub(crate) factor: f64,
 }
 
-/// Places whose work is not the same in all ranks, by what they are; of each, what exceeds its mean the most first.
+/// Subjects whose work differs between ranks, by kind, in descending order of the ratio of maximum to mean.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct RankRows {
-    /// Ranks whose profiles are in this one.
+    /// Number of ranks whose profiles are included.
     pub(crate) present: u64,
     pub(crate) kernels: Vec<RankRow>,
     pub(crate) paths: Vec<RankRow>,
@@ -52,7 +51,7 @@ pub(crate) struct RankRows {
 }
 
 impl RankRow {
-    /// Returns a value of the row for people.
+    /// Formats a value of the row.
     pub(crate) fn text(&self, value: f64) -> String {
         match self.unit {
             RankUnit::Seconds => seconds(value),
@@ -64,7 +63,7 @@ impl RankRow {
 }
 
 impl RankRows {
-    /// Each kind with its title.
+    /// Returns each kind of subject with its title.
     pub(crate) fn kinds(&self) -> [(&'static str, &[RankRow]); 4] {
         [
             ("kernels", &self.kernels),
@@ -75,7 +74,7 @@ impl RankRows {
     }
 }
 
-/// Where a row is.
+/// The subject of a row.
 #[derive(Clone, Default)]
 struct RankPlace<'a> {
     name: String,
@@ -92,7 +91,7 @@ const WORK: [(&str, &str); 4] = [
     ("constant.wavefronts", "passes of constant memory"),
 ];
 
-/// Returns the rows; `None` where the profile is not of ranks.
+/// Returns the rows; `None` if the profile has no ranks.
 pub(crate) fn over_ranks(profile: &Profile) -> Option<RankRows> {
     let ranks = profile.run.merged.as_ref()?.ranks.as_ref()?;
     let ranges = ranks.present.iter().filter(|[first, last]| first <= last);
@@ -132,7 +131,7 @@ pub(crate) fn over_ranks(profile: &Profile) -> Option<RankRows> {
         let above = |row: &RankRow| row.max - row.mean;
         kind.sort_by(|one, other| {
             let (bytes, counts) = (one.unit == RankUnit::Bytes, other.unit == RankUnit::Bytes);
-            // Units are not compared with each other.
+            // Rows are sorted within their unit.
             bytes
                 .cmp(&counts)
                 .then_with(|| above(other).total_cmp(&above(one)))

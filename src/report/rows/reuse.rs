@@ -1,4 +1,4 @@
-//! Reuse distances as reports show them.
+//! Rows of reuse distances.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use crate::words::label;
 use warpline_profile::Profile;
 use warpline_profile::model::{Distances, ReuseMetrics};
 
-/// Reuse of the sectors that loads use.
+/// Reuse of the sectors that loads access.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Row {
-    /// Uses of sectors.
+    /// Number of uses of sectors.
     pub uses: u64,
-    /// First ones.
+    /// Number of first uses.
     pub first: u64,
-    /// At a distance of at least the size of L1, and of L2.
+    /// Number of uses at a distance of at least the size of L1, and of L2.
     pub beyond: [u64; 2],
-    /// Uses of elements, and of those the ones used just this once.
+    /// Number of uses of elements, and of those used only once.
     pub elements: u64,
     pub streaming: u64,
-    /// Highest distance of a bucket and uses.
+    /// Number of uses, by the highest distance of the bucket.
     buckets: BTreeMap<u64, u64>,
 }
 
@@ -42,7 +42,7 @@ impl Row {
         }
     }
 
-    /// Returns the distance that this share of the reuses stay within, to the power of two.
+    /// Returns the distance that this share of the reuses does not exceed, as a power of two.
     pub fn within(&self, share: f64) -> Option<u64> {
         let all: u64 = self.buckets.values().fold(0, |sum, count| sum.saturating_add(*count));
         let mut sum = 0u64;
@@ -53,7 +53,7 @@ impl Row {
     }
 }
 
-/// Kernels by uses that a level-1 cache of their own would miss, the worst first.
+/// Returns kernels in descending order of the uses that a separate L1 cache would miss.
 pub(crate) fn by_kernel(profile: &Profile) -> Vec<(String, Row)> {
     let mut rows: Vec<(u32, String, Row)> = Vec::new();
     for kernel in &profile.kernels {
@@ -66,7 +66,7 @@ pub(crate) fn by_kernel(profile: &Profile) -> Vec<(String, Row)> {
     rows.into_iter().map(|(_, name, row)| (name, row)).collect()
 }
 
-/// Lines, likewise: file and line.
+/// Returns lines (file and line) in the same order.
 pub(crate) fn by_line(profile: &Profile) -> Vec<((&str, u32), Row)> {
     let mut lines: BTreeMap<(&str, u32), Row> = BTreeMap::new();
     for site in &profile.sites {
@@ -87,7 +87,7 @@ pub(crate) fn heading(profile: &Profile) -> String {
         Some("off") => "stores are uses",
         _ => "a store begins anew",
     };
-    // Where they were not computed there are no rows.
+    // If distances were not computed, there are no rows.
     let about = if said("reuse_distances").is_some() { "APPROXIMATE " } else { "" };
     let article = if scope.starts_with('S') { "an" } else { "a" };
     format!("{about}REUSE of loaded sectors within {article} {scope} ({stores}; used once: of elements)")

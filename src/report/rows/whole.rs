@@ -1,4 +1,4 @@
-//! A run of which a budget recorded some launches: what all of them did, estimated, in words.
+//! Formats estimates of a run of which a budget recorded only some launches.
 
 use crate::words::estimates::{sum, together};
 use crate::words::{at, label};
@@ -6,17 +6,17 @@ use warpline_profile::Profile;
 use warpline_profile::model::{Estimated, Line, WholeRun};
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// A line, in words.
+/// A line with its formatted figures.
 pub(crate) struct WholeLine {
     /// File and line.
     pub(crate) place: String,
-    /// Its kernel.
+    /// Name of its kernel.
     pub(crate) kernel: String,
-    /// Requests, bytes of global and local memory, passes of shared and constant memory.
+    /// Requests; bytes of global and local memory; passes of shared and constant memory.
     pub(crate) figures: [String; 3],
 }
 
-/// How far the figures of a budgeted run are to be trusted, in a sentence.
+/// Returns a sentence on the reliability of the figures of a run with a budget.
 pub(crate) fn caution(whole: &WholeRun) -> String {
     format!(
         "{} of {} launches were recorded (--budget), and counts are of these; what all launches did is an estimate, with bounds that \
@@ -27,14 +27,14 @@ pub(crate) fn caution(whole: &WholeRun) -> String {
     )
 }
 
-/// Lines with estimates, those of most traffic and passes first.
+/// Returns lines with estimates, in descending order of traffic and passes.
 pub(crate) fn lines(profile: &Profile) -> Vec<WholeLine> {
     let cost = |line: &Line| {
         let parts = [figure(line, "sectors"), figure(line, "wavefronts")];
         parts.into_iter().flatten().map(|one| one.estimate).sum::<f64>()
     };
     let mut lines: Vec<&Line> = profile.lines.iter().filter(|line| !line.whole_run.is_empty()).collect();
-    // Those of equal cost stay in the profile's order.
+    // Lines of equal cost keep the profile's order.
     lines.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
     let shown = |line: &&Line| {
         let text = |name: &str, scale: u64| figure(line, name).map_or("-".to_owned(), |all| sum(&all, scale));

@@ -1,4 +1,4 @@
-//! What costs most: source lines by what they cost more than they need to, allocations by their traffic.
+//! Ranks source lines by avoidable cost, and allocations by traffic.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -9,8 +9,8 @@ use crate::words::add;
 use warpline_profile::Profile;
 use warpline_profile::model::{Allocation, Metrics, Site, user_frame};
 
-/// Sites of one place in one kernel that do the same kind of access: copies of one expression that
-/// unrolling made.
+/// Sites at one source position in one kernel with the same kind of access: copies of one expression that unrolling
+/// created.
 pub(crate) struct Group<'a> {
     pub(crate) column: u32,
     pub(crate) op: &'a str,
@@ -26,17 +26,17 @@ pub(crate) struct Row<'a> {
     pub(crate) line: u32,
     pub(crate) kernel: u32,
     pub(crate) groups: Vec<Group<'a>>,
-    /// What it is ranked by.
+    /// The avoidable cost by which it is ranked.
     pub(crate) excess: u64,
     pub(crate) total: u64,
 }
 
-/// Lines by sectors beyond the ideal, worst first. Shared memory has none.
+/// Returns lines in descending order of avoidable sectors. Shared memory has none.
 pub(crate) fn by_sectors(profile: &Profile) -> Vec<Row<'_>> {
     rows(profile, |site| site.space != "shared", |m| (m.sectors, m.sectors.saturating_sub(m.ideal_sectors)))
 }
 
-/// Lines by passes over the banks of shared memory beyond the ideal, worst first.
+/// Returns lines in descending order of avoidable passes over the banks of shared memory.
 pub(crate) fn by_passes(profile: &Profile) -> Vec<Row<'_>> {
     let passes = |m: &Metrics| m.shared.clone().unwrap_or_default();
     rows(
@@ -46,7 +46,8 @@ pub(crate) fn by_passes(profile: &Profile) -> Vec<Row<'_>> {
     )
 }
 
-/// Lines of the chosen sites, worst first; `cost` gives all and what is too much.
+/// Returns lines of the selected sites in descending order of avoidable cost. `cost` returns the total and the
+/// avoidable cost.
 fn rows<'a>(
     profile: &'a Profile,
     choose: impl Fn(&Site) -> bool,
@@ -94,8 +95,8 @@ fn rows<'a>(
     rows
 }
 
-/// Allocations by traffic, then by size; those of one name, kind and line are one row. Those that the compiler made only
-/// show where they are used.
+/// Returns allocations by traffic, then by size. Those with the same name, kind and line are one row. Allocations of
+/// the compiler are included only if they are used.
 pub(crate) fn allocations(profile: &Profile) -> Vec<Cow<'_, Allocation>> {
     type Key<'a> = (Option<&'a str>, &'a str, Option<(&'a str, u32)>);
     let mut rows: Vec<Cow<'_, Allocation>> = Vec::new();
@@ -104,7 +105,7 @@ pub(crate) fn allocations(profile: &Profile) -> Vec<Cow<'_, Allocation>> {
         let place = user_frame(&one.path).map(|frame| (&frame.file[..], frame.line));
         let is_new = rows.len();
         match known.entry((one.name.as_deref(), &one.kind, place)) {
-            // What has no place may be anything.
+            // Allocations without a position are not combined, because they may be unrelated.
             Entry::Occupied(row) if place.is_some() => add_allocation(rows[*row.get()].to_mut(), one),
             Entry::Occupied(_) => rows.push(Cow::Borrowed(one)),
             Entry::Vacant(entry) => {

@@ -1,4 +1,4 @@
-//! Source lines with their costs in front, as `perf annotate` shows instructions.
+//! Writes source lines with their costs at the left, as `perf annotate` does for instructions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,15 +17,15 @@ struct Row<'a> {
     memory: Metrics,
     shared: Metrics,
     instructions: u64,
-    /// Lanes that ran them.
+    /// Lanes that executed its instructions.
     lanes: u64,
     sites: Vec<&'a Site>,
 }
 
-/// Columns before the source.
+/// Width before the source in columns.
 const BEFORE: usize = 48;
 
-/// The lines of the files that the profile was narrowed down to.
+/// Writes the lines of the files that remain in the filtered profile.
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: usize) {
     let mut files: BTreeMap<&str, BTreeMap<u32, Row<'_>>> = BTreeMap::new();
     for line in &profile.lines {
@@ -82,7 +82,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     }
 }
 
-/// Returns a share in whole percent.
+/// Formats a share in whole per cent.
 fn whole(share: f64) -> String {
     if share > 0.0 && share < 0.005 { "<1 %".to_owned() } else { format!("{:.0} %", 100.0 * share) }
 }
@@ -103,7 +103,7 @@ fn figures(row: &Row<'_>, sectors: u64, issued: u64) -> String {
     )
 }
 
-/// What the line accesses, where it is more than one thing.
+/// Writes the operands of the line, if it accesses more than one.
 fn accesses(out: &mut String, row: &Row<'_>, style: Style) {
     let mut groups: BTreeMap<(u32, &str, &str), Vec<&Site>> = BTreeMap::new();
     for site in &row.sites {

@@ -1,4 +1,4 @@
-//! Kernels in a line each, for the short report.
+//! Writes one line per kernel for the short report.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::words::style::Style;
 use warpline_profile::Profile;
 use warpline_profile::model::Kernel;
 
-/// Columns before the name, and of the share, for which narrow terminals have no room.
+/// Width before the name, and of the share, which narrow terminals omit.
 const BEFORE_NAME: usize = 73;
 const SHARE: usize = 8;
-/// Columns from which on there is room for the share.
+/// Minimum width for the share column.
 const WIDE: usize = 92;
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize, width: usize) {

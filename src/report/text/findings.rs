@@ -1,4 +1,4 @@
-//! What limits the program, and the findings worth most.
+//! Writes the limiter of the program, and the most important findings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,16 +12,16 @@ use crate::words::wrap::{cut, paragraph};
 use warpline_profile::model::{Finding, Severity};
 use warpline_profile::{Profile, SECONDS_PER_LAUNCH, dominant_starts, seconds_between_launches, seconds_of_copies};
 
-/// Findings of a short report. Notes are there only if nothing requires a change.
+/// Maximum number of findings in a short report. Notes are included only if no finding requires a change.
 const MOST: usize = 5;
 
-/// What limits the program.
+/// Writes the limiter of the program.
 pub(super) fn write_verdict(out: &mut String, profile: &Profile, style: Style, width: usize) {
     out.push_str(&paragraph(&style.heading("VERDICT  "), &verdict(profile), width));
     out.push('\n');
 }
 
-/// What takes most of the time, and how much there is to change, in a sentence or two.
+/// Summarises in one or two sentences what takes most of the time and how much can be changed.
 pub(crate) fn verdict(profile: &Profile) -> String {
     let estimates = profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.estimates.first()?)));
     let slowest = estimates
@@ -80,8 +80,8 @@ fn plural(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// The findings; all of them, or those worth most in this many lines: the first in full, and of what does not fit the
-/// place alone.
+/// Writes all findings, or the most important ones in this many lines. The first finding is complete; of others that do
+/// not fit, only the position is shown.
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: usize, lines: Option<usize>) {
     if profile.findings.is_empty() {
         return;
@@ -96,12 +96,12 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     };
     let (groups, others) = groups.split_at(shown);
     let rest = others.iter().map(Vec::len).sum::<usize>();
-    // The title, the blank line at the end, and the line about the rest.
+    // Lines are reserved for the title, the blank line at the end, and the line about omitted findings.
     let mut left = lines.map_or(usize::MAX, |lines| lines.saturating_sub(2 + usize::from(rest > 0)));
     let mut in_full = true;
     for (at, group) in groups.iter().enumerate() {
         let finding = group[0];
-        // The same cure need not be read again, as for the other accesses to an array.
+        // An identical suggested change, as for other accesses to the same array, is not repeated.
         let before = groups[..at]
             .iter()
             .map(|other| other[0])
@@ -128,10 +128,10 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     out.push('\n');
 }
 
-/// Most listed positions of findings with the same text.
+/// Maximum number of listed positions of findings with the same text.
 const MOST_PLACES: usize = 8;
 
-/// Findings in their order, notes that differ only in position and figures together: a reader needs them once.
+/// Groups findings in their order. Notes that differ only in position and figures are shown once.
 fn alike(findings: &[Finding]) -> Vec<Vec<&Finding>> {
     let mut groups: Vec<Vec<&Finding>> = Vec::new();
     let mut places: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
@@ -150,7 +150,8 @@ fn alike(findings: &[Finding]) -> Vec<Vec<&Finding>> {
     groups
 }
 
-/// Returns a sentence without its figures; names, in backquotes, keep theirs: of another array it is another note.
+/// Returns a sentence without its figures. Names in backquotes are kept, because notes about different arrays are
+/// different.
 fn without_figures(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let words = |(at, part): (usize, &str)| match at % 2 {
@@ -160,7 +161,7 @@ fn without_figures(text: &str) -> String {
     parts.map(words).collect()
 }
 
-/// Returns "3 more like this: 4. a.cu:12 in first, …"; `None` without others.
+/// Returns "3 more like this: 4. a.cu:12 in first, …"; `None` if there are no others.
 fn elsewhere(profile: &Profile, others: &[&Finding]) -> Option<String> {
     let place = |finding: &&Finding| {
         let kernel = finding_text::kernel(profile, finding).map_or_else(String::new, |kernel| format!(" in {kernel}"));
@@ -171,7 +172,7 @@ fn elsewhere(profile: &Profile, others: &[&Finding]) -> Option<String> {
     (!listed.is_empty()).then(|| format!("{} more like this: {}{more}", others.len(), listed.join(", ")))
 }
 
-/// What it is and where, in a line.
+/// Returns the title and the position of a finding in one line.
 fn head(profile: &Profile, finding: &Finding, style: Style, width: usize) -> String {
     let severity = finding.severity.name();
     let place = finding_text::place(finding);
@@ -183,7 +184,7 @@ fn head(profile: &Profile, finding: &Finding, style: Style, width: usize) -> Str
     format!("{:>2}. {severity} {}  {}{kernel}", finding.rank, style.strong(&finding.id), style.strong(&place))
 }
 
-/// One finding; `before` has the same cure.
+/// Returns one finding. `before` has the same suggested change.
 fn one(profile: &Profile, finding: &Finding, style: Style, width: usize, before: Option<&Finding>) -> String {
     let mut out = String::new();
     _ = writeln!(out, "{}", head(profile, finding, style, width));

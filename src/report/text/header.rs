@@ -1,4 +1,4 @@
-//! What was run, how far it can be trusted, and the notes.
+//! Writes a description of the run, its reliability, and the notes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -48,7 +48,7 @@ fn program(profile: &Profile) -> String {
     }
 }
 
-/// Kernels whose counts end early.
+/// Describes kernels whose counts are incomplete.
 fn inexact(profile: &Profile) -> Option<String> {
     let run = &profile.run;
     let cut: BTreeSet<u32> = run.missing.iter().filter(|row| row.ended_early()).filter_map(|row| row.kernel).collect();
@@ -68,7 +68,7 @@ fn inexact(profile: &Profile) -> Option<String> {
     }
 }
 
-/// Returns whether the run was whole.
+/// Describes whether the run was complete.
 fn status(profile: &Profile, style: Style) -> String {
     let run = &profile.run;
     let mut status = if run.complete { "complete".to_owned() } else { style.warning("INCOMPLETE, see the notes") };
@@ -107,12 +107,12 @@ fn status(profile: &Profile, style: Style) -> String {
     status
 }
 
-/// What was run, on what, and whether it was whole, in a line.
+/// Writes one line with the program, the model, and whether the run was complete.
 pub(crate) fn write_short(out: &mut String, profile: &Profile, style: Style, width: usize) {
     out.push_str(&paragraph(&style.heading("WARPLINE "), &summary(profile, style), width));
 }
 
-/// What the counts lack, where they are not exact.
+/// Writes the data that counts lack, if they are not exact.
 pub(crate) fn write_short_trust(out: &mut String, profile: &Profile, style: Style, width: usize) {
     if let Some(text) = deviations(&trust(profile)) {
         out.push_str(&paragraph(&style.heading("TRUST    "), &format!("{text}."), width));
@@ -120,7 +120,7 @@ pub(crate) fn write_short_trust(out: &mut String, profile: &Profile, style: Styl
     }
 }
 
-/// Program, model, and how far the figures can be trusted, in a sentence.
+/// Returns a sentence with the program, the model, and the reliability of the figures.
 pub(crate) fn summary(profile: &Profile, style: Style) -> String {
     let run = &profile.run;
     let model = run.assumptions.get("model").or(run.models.first()).map_or("no GPU model", String::as_str);
@@ -136,10 +136,10 @@ pub(crate) fn summary(profile: &Profile, style: Style) -> String {
     text
 }
 
-/// Notes of the short report.
+/// Maximum number of notes in the short report.
 const MOST_NOTES: usize = 4;
 
-/// The first notes.
+/// Writes the first notes.
 pub(crate) fn write_short_notes(out: &mut String, profile: &Profile, style: Style, width: usize) {
     let notes = &profile.run.notes;
     let all = notes.len() + profile.not_seen.len();

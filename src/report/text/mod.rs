@@ -1,4 +1,5 @@
-//! The report for people: what limits the program and what to do about it, then its kernels; every figure on demand.
+//! The text report: the limiter of the program and suggested changes, then its kernels. Further figures are shown on
+//! request.
 
 mod annotate;
 mod brief;

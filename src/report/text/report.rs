@@ -1,37 +1,37 @@
-//! The text report put together.
+//! Assembles the text report.
 
 use super::{annotate, brief, findings, header, sections};
 use crate::words::{Style, paragraph};
 use warpline_profile::Profile;
 
-/// Narrower terminals get lines of this width.
+/// Minimum width of lines, also for narrower terminals.
 pub(crate) const LEAST_WIDTH: usize = 60;
-/// Lines of a short report of a program with that many kernels.
+/// Number of lines of a short report for a program with few kernels.
 const LINES: usize = 40;
 const KERNELS: usize = 3;
 
-/// How the text looks.
+/// Options of the text.
 #[derive(Clone, Debug)]
 pub struct TextOptions {
-    /// With colours (ANSI).
+    /// Whether to use colours (ANSI).
     pub color: bool,
-    /// Rows per table.
+    /// Maximum number of rows per table.
     pub top: usize,
-    /// All sections, not only findings and kernels.
+    /// Whether to show all sections instead of only findings and kernels.
     pub all: bool,
-    /// Columns of the terminal.
+    /// Width of the terminal in columns.
     pub width: usize,
-    /// What is shown of the program.
+    /// The content of the report.
     pub shown: Shown,
 }
 
-/// What a report shows of the program.
+/// The content of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
     /// Findings and kernels.
     #[default]
     Summary,
-    /// Source lines with what they cost.
+    /// Source lines with their costs.
     Source,
 }
 
@@ -62,7 +62,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel, --line, --allocation, \
         --finding and --source choose; `warpline explore` walks through all of it.";
     end.push_str(&style.faint(&paragraph("", next, width)));
-    // Findings get what the rest leaves. Further kernels make the report longer, not the findings fewer.
+    // Findings get the remaining lines. More kernels make the report longer and do not reduce the findings.
     let rest: usize = [&out, &kernels, &end].iter().map(|text| text.lines().count()).sum();
     let further = profile.kernels.len().min(top + 1).saturating_sub(KERNELS);
     findings::write(&mut out, profile, style, width, Some((LINES + further).saturating_sub(rest)));

@@ -1,4 +1,4 @@
-//! Everything of an allocation, in the order of its life: made, copied to, used, copied from, freed.
+//! View of an allocation in the order of its lifetime: allocated, copied to, used, copied from, freed.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::words::{at, bytes, count, host_path, percent, ratio};
 use warpline_profile::Profile;
 use warpline_profile::model::{Allocation, CopyRow, user_frame};
 
-/// Returns the view of an allocation; `None` where the profile has none of this number.
+/// Returns the view of an allocation; `None` if the profile has no allocation with this number.
 pub fn allocation(profile: &Profile, id: u64) -> Option<View> {
     let allocation = profile.allocation(id)?;
     let title = format!("ALLOCATION {}: {}, {}", name_of(allocation), bytes(allocation.bytes), allocation.kind);
@@ -23,7 +23,7 @@ pub fn allocation(profile: &Profile, id: u64) -> Option<View> {
     Some(View { title, place: frame.map(|frame| (frame.file.clone(), frame.line)), blocks })
 }
 
-/// Returns the view of a host allocation; `None` where the profile has none of this number.
+/// Returns the view of a host allocation; `None` if the profile has no host allocation with this number.
 pub fn host_allocation(profile: &Profile, id: u64) -> Option<View> {
     let host = profile.host_allocations.iter().find(|host| host.id == id)?;
     let name = host.name.as_deref().unwrap_or("without a name");
@@ -76,7 +76,7 @@ fn life(profile: &Profile, allocation: &Allocation) -> Vec<Fact> {
     facts
 }
 
-/// Values that kernels load from it and leave there, if they were followed.
+/// Returns the values that kernels load and store, if they were recorded.
 fn values(profile: &Profile, id: u64) -> Vec<Fact> {
     let Some(row) = profile.allocation_values.iter().find(|row| row.allocation == id) else { return Vec::new() };
     let zeros = percent(ratio(row.values.zeros, row.values.count));
@@ -118,7 +118,7 @@ fn by_kernel(profile: &Profile, allocation: &Allocation) -> Option<Block> {
     table("KERNELS that use it", columns(&[words("kernel")]), rows)
 }
 
-/// Unrolling makes several sites of one access, which are one row.
+/// Returns the accesses. Sites that unrolling created from one access form one row.
 fn accesses(profile: &Profile, allocation: &Allocation) -> Option<Block> {
     let mut sums: BTreeMap<(&str, u32, u32, String, u32), Figures> = BTreeMap::new();
     for site in &profile.sites {

@@ -1,4 +1,4 @@
-//! The tree of host call paths that launch kernels, down to the kernels.
+//! The tree of host call paths that launch kernels, with the kernels as leaves.
 
 use super::figures::{Figures, columns, figure, words};
 use super::links::{all_sectors, kernel_name};
@@ -10,17 +10,17 @@ use warpline_profile::model::{Frame, is_system, user_frame};
 /// A frame of a call path, or a kernel at its end.
 #[derive(Clone, Debug)]
 pub struct CallNode {
-    /// Number of the node above; the root has none.
+    /// Number of the parent node; `None` for the root.
     pub parent: Option<usize>,
-    /// Numbers of the nodes below, those with most traffic first.
+    /// Numbers of the child nodes, in descending order of traffic.
     pub children: Vec<usize>,
-    /// Calls from the root.
+    /// Depth below the root.
     pub depth: usize,
     /// `function (file:line)`, or the kernel's name.
     pub name: String,
-    /// Kernel, or line of the call.
+    /// The kernel, or the line of the call.
     pub target: Option<Target>,
-    /// Launches below it.
+    /// Number of launches below it.
     pub launches: u64,
     figures: Figures,
     key: Key,
@@ -33,7 +33,7 @@ enum Key {
     Kernel(u32),
 }
 
-/// All call paths of a profile; node 0 is the program.
+/// All call paths of a profile. Node 0 is the program.
 #[derive(Clone, Debug)]
 pub struct CallTree {
     nodes: Vec<CallNode>,
@@ -41,7 +41,7 @@ pub struct CallTree {
 }
 
 impl CallTree {
-    /// Reads the launches of a profile.
+    /// Builds the tree from the launches of a profile.
     pub fn new(profile: &Profile) -> CallTree {
         let root = CallNode {
             parent: None,
@@ -66,7 +66,7 @@ impl CallTree {
     }
 
     fn add(&mut self, profile: &Profile, kernel: u32, path: &[Frame], launches: u64, figures: &Figures) {
-        // What lies inside the user's last frame are the runtime's own calls.
+        // Frames inside the user's last frame are internal calls of the runtime.
         let end = path.iter().rposition(|frame| !frame.file.is_empty() && !is_system(&frame.file));
         let frames = path[..end.map_or(path.len(), |last| last + 1)].iter().cloned().map(Key::Frame);
         let mut at = 0;
@@ -120,12 +120,12 @@ impl CallTree {
         }
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Returns whether nothing was launched.
+    /// Returns whether there are no launches.
     pub fn is_empty(&self) -> bool {
         self.nodes.len() < 2
     }
@@ -135,7 +135,8 @@ impl CallTree {
         self.nodes.get(number)
     }
 
-    /// Returns the tree as a table, depth first, of the nodes whose parents are all in `open`; names are indented by depth.
+    /// Returns the tree as a table in depth-first order, with the nodes whose ancestors are all expanded. Names are
+    /// indented by depth.
     pub fn table(&self, is_open: impl Fn(usize) -> bool) -> Table {
         let mut shown = Vec::new();
         let mut left = vec![0];
@@ -164,7 +165,7 @@ impl CallTree {
         Row { cells, target: Some(Target::Calls(number)) }
     }
 
-    /// Returns the view of a node: the path to it and what it calls; `None` where there is none of this number.
+    /// Returns the view of a node: the path to it and its calls; `None` if there is no node with this number.
     pub fn view(&self, number: usize) -> Option<View> {
         let node = self.nodes.get(number)?;
         let mut path = vec![node.name.clone()];

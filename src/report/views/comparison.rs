@@ -1,4 +1,4 @@
-//! What changed between two profiles, as tables whose rows lead to the profile after.
+//! View of the changes between two profiles, as tables whose rows link to the profile after.
 
 use super::figures::words;
 use super::links::line_target;
@@ -9,7 +9,7 @@ use warpline_comparison::{Options, compare};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// Figures of a row.
+/// Maximum number of figures per row.
 const FIGURES: usize = 4;
 
 /// Returns the view of a comparison.
@@ -93,7 +93,7 @@ fn findings(diff: &Diff, sides: &Sides<'_>) -> Option<Block> {
             Cell::Text(finding.id.clone()),
             Cell::Text(sides.finding(finding, after).join(", ")),
         ],
-        // What is gone stands nowhere in the profile after.
+        // A finding that is gone has no target in the profile after.
         target: after.then_some(Target::Finding(finding.rank)),
     };
     let changes = &diff.findings;
@@ -110,7 +110,7 @@ fn table<'a>(heading: &str, what: &'static str, rows: impl Iterator<Item = Chang
         if !row.state.is_empty() {
             figures.insert(0, [row.state.to_owned(), String::new(), String::new()]);
         }
-        // The name is in each row, so that sorting and filters keep it.
+        // Each row contains the name, so that it stays visible after sorting and filtering.
         all.extend(figures.into_iter().map(|figure| Row {
             cells: figure.into_iter().chain([row.name.clone()]).map(Cell::Text).collect(),
             target: row.target.clone(),

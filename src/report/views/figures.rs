@@ -1,11 +1,11 @@
-//! The figures of memory requests as columns of a table, the same in each.
+//! Columns for the figures of memory requests, which several tables share.
 
 use super::model::{Cell, Column};
 use crate::words::{add, memory, ratio};
 use warpline_profile::model::{HitRate, Metrics, Spaces};
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// Columns of [`cells`].
+/// The columns of [`cells`].
 pub(super) const COLUMNS: [Column; 10] = [
     figure("traffic", 0, "Bytes of the 32-byte sectors that requests touch, before any cache"),
     figure("share", 0, "Of the traffic of all kernels"),
@@ -19,7 +19,7 @@ pub(super) const COLUMNS: [Column; 10] = [
     figure("passes", 2, "Passes of a shared-memory request; more than one: bank conflicts, or wide accesses"),
 ];
 
-/// Requests to memory outside of the SM, and to shared memory.
+/// Sums of requests to memory outside of the SM, and to shared memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     pub(super) memory: Metrics,
@@ -50,7 +50,7 @@ impl Figures {
     }
 }
 
-/// One row; `all` is what shares are of, in sectors.
+/// Returns one row; `all` is the total number of sectors for shares.
 pub(super) fn cells(figures: &Figures, all: u64) -> Vec<Cell> {
     let Figures { memory, shared } = figures;
     let known = |known: bool, cell: Cell| if known { cell } else { Cell::Nothing };
@@ -73,7 +73,7 @@ pub(super) fn cells(figures: &Figures, all: u64) -> Vec<Cell> {
     ]
 }
 
-/// Columns of [`cells`] with more after them.
+/// Returns the columns of [`cells`] followed by further ones.
 pub(super) fn columns(more: &[Column]) -> Vec<Column> {
     COLUMNS.iter().chain(more).copied().collect()
 }

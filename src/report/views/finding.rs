@@ -1,4 +1,4 @@
-//! Everything of a finding: what, where, why, what to do, and its evidence.
+//! View of a finding: problem, position, reason, suggested change and evidence.
 
 use super::figures::{figure, words};
 use super::links::{allocation_name, kernel_name, line_target};
@@ -9,10 +9,10 @@ use warpline_findings::pages;
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// Lines of source before and after.
+/// Number of source lines shown before and after the finding's line.
 const AROUND: u32 = 4;
 
-/// Returns the view of a finding by rank; `None` where the profile has none of this rank.
+/// Returns the view of a finding by rank; `None` if the profile has no finding with this rank.
 pub fn finding(profile: &Profile, rank: u32) -> Option<View> {
     let finding = profile.findings.iter().find(|finding| finding.rank == rank)?;
     let title =
@@ -46,7 +46,7 @@ fn facts(profile: &Profile, finding: &Finding) -> Vec<Fact> {
         (None, Some(object)) => fact("object", object, None),
         (None, None) => {}
     }
-    // Profiles of version 0.1 have no ids of causes.
+    // Profiles of version 0.1 contain no ids of causes.
     for (label, id) in [("cause", &finding.cause), ("remedy", &finding.remedy)] {
         if !id.is_empty() {
             fact(label, id.clone(), None);
@@ -62,7 +62,7 @@ fn facts(profile: &Profile, finding: &Finding) -> Vec<Fact> {
 
 fn evidence(finding: &Finding) -> Option<Block> {
     let number = |value: f64| {
-        // Counts are whole numbers; all others are shares, means and times.
+        // Integers are counts; other values are shares, means and times.
         let whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
         Cell::Text(if whole { (value as u64).to_string() } else { format!("{value:.6}") })
     };

@@ -1,4 +1,4 @@
-//! Everything of a kernel: where it comes from, what limits it, its lines, allocations, branches and launches.
+//! View of a kernel: position, limiter, lines, allocations, branches and launches.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::words::{at, count, host_path, label, memory, percent, plain_name, rat
 use warpline_profile::Profile;
 use warpline_profile::model::{Frame, Kernel};
 
-/// Returns the view of a kernel by number; `None` where the profile has none of this number.
+/// Returns the view of a kernel by number; `None` if the profile has no kernel with this number.
 pub fn kernel(profile: &Profile, id: u32) -> Option<View> {
     let kernel = profile.kernels.iter().find(|kernel| kernel.id == id)?;
     let name = label(profile, kernel);
@@ -109,7 +109,7 @@ fn allocations(profile: &Profile, id: u32) -> Option<Block> {
     table("ALLOCATIONS that it uses", columns(&[words("allocation")]), rows)
 }
 
-/// Divergent branches of one kernel or of all, at the requested positions.
+/// Returns divergent branches of one kernel or of all, at the requested positions.
 pub(super) fn branches(profile: &Profile, kernel: Option<u32>, at_place: impl Fn(&str, u32) -> bool) -> Option<Block> {
     let rows: Vec<Row> = branch_rows(profile)
         .iter()

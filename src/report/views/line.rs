@@ -1,4 +1,4 @@
-//! Everything of a source line, over all kernels that run it.
+//! View of a source line, over all kernels that execute it.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::source::source;
 use crate::words::{at, frame, ratio};
 use warpline_profile::Profile;
 
-/// Lines of source before and after.
+/// Number of source lines shown before and after the line.
 const AROUND: u32 = 5;
 
-/// Returns the view of a line; `None` if the profile has nothing about it.
+/// Returns the view of a line; `None` if the profile has no data about it.
 pub fn line(profile: &Profile, file: &str, number: u32) -> Option<View> {
     let here = |path: &str, line: u32| path == file && line == number;
     let mut blocks: Vec<Block> = source(profile, file, number, AROUND).map(Block::Source).into_iter().collect();
@@ -30,7 +30,7 @@ pub fn line(profile: &Profile, file: &str, number: u32) -> Option<View> {
     })
 }
 
-/// Requests and issued instructions of the line in each kernel.
+/// Returns the requests and issued instructions of the line in each kernel.
 fn by_kernel(profile: &Profile, here: impl Fn(&str, u32) -> bool) -> Option<Block> {
     let rows = profile.lines.iter().filter(|row| here(&row.file, row.line)).map(|row| {
         let mut cells = super::figures::cells(&Figures::from_spaces(&row.metrics), all_sectors(profile));
@@ -47,7 +47,7 @@ fn by_kernel(profile: &Profile, here: impl Fn(&str, u32) -> bool) -> Option<Bloc
     table("KERNELS that run it", columns(&[issued, active, words("kernel")]), rows.collect())
 }
 
-/// Unrolling makes several sites of one access, which are one row.
+/// Returns the accesses. Sites that unrolling created from one access form one row.
 fn accesses(profile: &Profile, here: impl Fn(&str, u32) -> bool) -> Option<Block> {
     let mut sums: BTreeMap<(u32, String, u32), Figures> = BTreeMap::new();
     for site in profile.sites.iter().filter(|site| here(&site.file, site.line)) {
@@ -77,7 +77,7 @@ fn by_allocation(profile: &Profile, here: impl Fn(&str, u32) -> bool) -> Option<
     table("ALLOCATIONS that it accesses", columns(&[words("allocation")]), rows)
 }
 
-/// Device call paths, where calls survived inlining.
+/// Returns device call paths, if there are calls that were not inlined.
 fn contexts(profile: &Profile, here: impl Fn(&str, u32) -> bool) -> Option<Block> {
     let mut sums: BTreeMap<String, Figures> = BTreeMap::new();
     for site in profile.sites.iter().filter(|site| here(&site.file, site.line)) {

@@ -1,4 +1,4 @@
-//! Facts and rows that several views have.
+//! Facts and rows that several views share.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::words::{at, bytes, label, memory};
 use warpline_profile::Profile;
 use warpline_profile::model::{Finding, Frame, Site};
 
-/// Sectors of all kernels, which shares are of.
+/// Returns the sectors of all kernels, the total for shares.
 pub(super) fn all_sectors(profile: &Profile) -> u64 {
     profile.kernels.iter().fold(0, |sum, row| sum.saturating_add(memory(&row.metrics).sectors))
 }
 
-/// Name of a kernel.
+/// Returns the name of a kernel.
 pub(super) fn kernel_name(profile: &Profile, id: u32) -> String {
     let kernel = profile.kernels.iter().find(|kernel| kernel.id == id);
     kernel.map_or_else(|| "an unknown kernel".to_owned(), |kernel| label(profile, kernel))
 }
 
-/// Name of an allocation; what no allocation covers has none.
+/// Returns the name of an allocation, or a text for memory without an allocation.
 pub(super) fn allocation_name(profile: &Profile, id: Option<u64>) -> String {
     match id.map(|id| (id, profile.allocation(id))) {
         None => "memory of no known allocation".to_owned(),
@@ -30,18 +30,18 @@ pub(super) fn allocation_name(profile: &Profile, id: Option<u64>) -> String {
     }
 }
 
-/// Where a line leads; nowhere if it is not known.
+/// Returns the link target for a line; `None` if the line is unknown.
 pub(super) fn line_target(file: &str, line: u32) -> Option<Target> {
     (!file.is_empty() && line > 0).then(|| Target::Line { file: file.to_owned(), line })
 }
 
-/// Where a call path's innermost known frame leads.
+/// Returns the link target for the innermost known frame of a call path.
 pub(super) fn path_target(path: &[Frame]) -> Option<Target> {
     let frame = warpline_profile::model::user_frame(path)?;
     line_target(&frame.file, frame.line)
 }
 
-/// Returns the findings that something is concerned by, as one block; `None` where there are none.
+/// Returns the findings about a subject as one block; `None` if there are none.
 pub(super) fn findings(profile: &Profile, concerns: impl Fn(&Finding) -> bool) -> Option<Block> {
     let facts: Vec<Fact> = profile
         .findings
@@ -63,7 +63,7 @@ pub(super) fn findings(profile: &Profile, concerns: impl Fn(&Finding) -> bool) -
     (!facts.is_empty()).then_some(Block::Facts(facts))
 }
 
-/// What a memory instruction does, as `global load 4 B input[k]`.
+/// Describes a memory instruction, for example `global load 4 B input[k]`.
 pub(super) fn access_name(site: &Site) -> String {
     let operand = site.operand.as_ref().and_then(|operand| {
         Some(format!(" {}{}", operand.variable.as_deref()?, operand.member.as_deref().unwrap_or_default()))
@@ -72,7 +72,7 @@ pub(super) fn access_name(site: &Site) -> String {
     format!("{} {} {}{}{near}", site.space, site.op, bytes(u64::from(site.bytes)), operand.unwrap_or_default())
 }
 
-/// Returns a row of figures for each key, those with most traffic first.
+/// Returns a row of figures for each key, in descending order of traffic.
 pub(super) fn rows<K: Ord>(
     sums: BTreeMap<K, Figures>,
     all: u64,
@@ -90,12 +90,12 @@ pub(super) fn rows<K: Ord>(
         .collect()
 }
 
-/// Returns a table of such rows, in their order; `None` where there are none.
+/// Returns a table of such rows in their order; `None` if there are none.
 pub(super) fn table(heading: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table { heading: heading.into(), columns, rows, sorted: Some(0) }))
 }
 
-/// `file:line` in a cell.
+/// Returns `file:line` in a cell.
 pub(super) fn place(file: &str, line: u32) -> Cell {
     Cell::Text(at(file, line))
 }

@@ -12,7 +12,7 @@ use crate::words::label;
 use warpline_profile::Profile;
 use warpline_profile::model::user_frame;
 
-/// Findings, what matters most first.
+/// Returns findings, the most important first.
 pub fn findings(profile: &Profile) -> Table {
     let rows = profile.findings.iter().map(|finding| Row {
         cells: vec![
@@ -42,7 +42,7 @@ pub fn findings(profile: &Profile) -> Table {
     Table { heading: "FINDINGS".to_owned(), columns, rows: rows.collect(), sorted: None }
 }
 
-/// Kernels, those that take longest first.
+/// Returns kernels in descending order of time.
 pub fn kernels(profile: &Profile) -> Table {
     let all = all_sectors(profile);
     let rows = profile.kernels.iter().map(|kernel| {
@@ -65,7 +65,7 @@ pub fn kernels(profile: &Profile) -> Table {
     table
 }
 
-/// Lines that access memory or issue instructions, those with most traffic first.
+/// Returns lines that access memory or issue instructions, in descending order of traffic.
 pub fn lines(profile: &Profile) -> Table {
     let mut sums: BTreeMap<(&str, u32), Figures> = BTreeMap::new();
     for row in &profile.lines {
@@ -77,7 +77,7 @@ pub fn lines(profile: &Profile) -> Table {
     Table { heading: "LINES".to_owned(), columns, rows, sorted: Some(0) }
 }
 
-/// Allocations, those with most traffic first.
+/// Returns allocations in descending order of traffic.
 pub fn allocations(profile: &Profile) -> Table {
     let all = all_sectors(profile);
     let rows = profile.allocations.iter().map(|row| {

@@ -1,4 +1,4 @@
-//! Views as Markdown (GitHub's).
+//! Writes views as GitHub Markdown.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::model::{Block, Cell, Source, Table, View};
 use crate::markdown::{code, escaped};
 use crate::words::short_path;
 
-/// Returns the view; tables have at most `top` rows.
+/// Returns the view with at most `top` rows per table.
 pub fn markdown(view: &View, top: usize) -> String {
     let mut out = format!("## {}\n\n", escaped(&view.title));
     for block in &view.blocks {
@@ -25,7 +25,7 @@ pub fn markdown(view: &View, top: usize) -> String {
     out
 }
 
-/// A fence that no line of the source closes.
+/// Writes source with a fence that no source line can close.
 fn write_source(out: &mut String, source: &Source) {
     let longest =
         source.lines.iter().flat_map(|line| line.text.split(|character| character != '`')).map(str::len).max();

@@ -1,5 +1,5 @@
-//! Views of one thing (a kernel, a line, an allocation, a call path, a finding), and lists of them: paragraphs and
-//! tables, before anything decides how they look. Reports print them, `warpline explore` walks through them.
+//! Views of a single subject (a kernel, a line, an allocation, a call path, a finding), and lists of subjects:
+//! paragraphs and tables, independent of their display. Reports print them, and `warpline explore` navigates them.
 
 mod allocation;
 mod calls;

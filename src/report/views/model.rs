@@ -1,4 +1,4 @@
-//! Paragraphs and tables, and what their rows lead to.
+//! The types of views: paragraphs, tables, and the link targets of rows.
 
 use std::cmp::Ordering;
 
@@ -9,11 +9,11 @@ use crate::words::{bytes, count, percent, seconds};
 pub enum Target {
     /// A kernel, by its number.
     Kernel(u32),
-    /// Over all kernels.
+    /// A source line, over all kernels.
     Line {
-        /// Path.
+        /// Path of the file.
         file: String,
-        /// From 1.
+        /// Line, counted from 1.
         line: u32,
     },
     /// An allocation, by its number.
@@ -24,31 +24,31 @@ pub enum Target {
     Calls(usize),
 }
 
-/// One figure or word.
+/// The value of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// There is no value.
     Nothing,
     /// Text, shown unchanged.
     Text(String),
-    /// Something that is counted.
+    /// A count.
     Count(u64),
-    /// A size.
+    /// A size in bytes.
     Bytes(u64),
-    /// From 0 to 1.
+    /// A share from 0 to 1.
     Share(f64),
-    /// The same, where 1 is good and 0 is bad.
+    /// A share for which 1 is good and 0 is bad.
     Quality(f64),
     /// A mean.
     Mean(f64),
     /// A time.
     Seconds(f64),
-    /// How many times as fast.
+    /// A speedup factor.
     Factor(f64),
 }
 
 impl Cell {
-    /// Returns the cell as people read it.
+    /// Returns the displayed text of the cell.
     pub fn text(&self) -> String {
         match self {
             Cell::Nothing => "-".to_owned(),
@@ -62,12 +62,12 @@ impl Cell {
         }
     }
 
-    /// Returns whether it is a figure, or would be one if it were known.
+    /// Returns whether it is a figure, possibly an unknown one.
     pub fn is_figure(&self) -> bool {
         !matches!(self, Cell::Text(_))
     }
 
-    /// Small before large, what has no figure before all that have one.
+    /// Compares cells: small values before large ones, and missing values before all others.
     pub fn compare(&self, other: &Cell) -> Ordering {
         match (self.number(), other.number()) {
             (Some(one), Some(other)) => one.total_cmp(&other),
@@ -90,9 +90,9 @@ impl Cell {
     }
 }
 
-/// Most characters of a cell before the last one.
+/// Maximum number of characters of a cell, except in the last column.
 const MOST_CELL: usize = 32;
-/// Least room for the name of a row, if it is as long.
+/// Minimum width for the name of a row, if the name is that long.
 const LEAST_NAME: usize = 20;
 
 /// A column of a table.
@@ -100,38 +100,40 @@ const LEAST_NAME: usize = 20;
 pub struct Column {
     /// Heading.
     pub name: &'static str,
-    /// Where there is no room for all columns, those with the highest numbers go first; 0 always stays.
+    /// Priority for removal if there is not enough room: columns with higher numbers are removed first, and those with
+    /// 0 are always kept.
     pub dispensable: u8,
-    /// What the figure is, in a sentence; empty for words.
+    /// Description of the figure in a sentence; empty for words.
     pub meaning: &'static str,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// One per column; what names the row comes last.
+    /// Cells, one per column. The name of the row comes last.
     pub cells: Vec<Cell>,
-    /// Where it leads.
+    /// The link target.
     pub target: Option<Target>,
 }
 
 /// Rows of figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What it lists.
+    /// Heading of the table.
     pub heading: String,
-    /// Figures first, the name last.
+    /// Columns: figures first, the name last.
     pub columns: Vec<Column>,
-    /// In the order of `sorted`.
+    /// Rows in the order given by `sorted`.
     pub rows: Vec<Row>,
-    /// Column that the rows are sorted by; `None`: in an order of their own.
+    /// Column by which the rows are sorted; `None` for another order.
     pub sorted: Option<usize>,
 }
 
 impl Table {
-    /// Columns for a width, and how wide each is: those with a value in the first `rows` rows, without the ones that
-    /// can be spared where there is no room. `gap` columns of the terminal lie between two; the last one, which names
-    /// the row, gets what is left. `keep` is not spared. With `signs` the name of the sorted column has room for one.
+    /// Returns the visible columns for a width, each with its width. Columns without a value in the first `rows` rows
+    /// are omitted, and so are dispensable columns if there is not enough room, except `keep`. `gap` terminal columns
+    /// separate two columns. The last column, which names the row, gets the remaining width. If `signs` is true, there
+    /// is room for a sign after the name of the sorted column.
     pub fn layout(
         &self,
         rows: std::ops::Range<usize>,
@@ -169,7 +171,7 @@ impl Table {
         }
     }
 
-    /// Returns whether the highest come first, in the column that the rows are sorted by.
+    /// Returns whether the highest values come first in the sorted column.
     pub fn descending(&self) -> bool {
         let ends = self.sorted.and_then(|column| {
             let cell = |row: &Row| row.cells.get(column).cloned().unwrap_or(Cell::Nothing);
@@ -178,12 +180,12 @@ impl Table {
         ends.is_none_or(|(first, last)| first.compare(&last) != Ordering::Less)
     }
 
-    /// Returns whether a column has figures, which stand to the right.
+    /// Returns whether a column contains figures, which are aligned right.
     pub fn has_figures(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row.cells.get(column).is_none_or(Cell::is_figure))
     }
 
-    /// Sorts by a column; rows that are alike in it keep their order.
+    /// Sorts by a column; rows with equal values keep their order.
     pub fn sort(&mut self, column: usize, highest_first: bool) {
         self.rows.sort_by(|one, other| {
             let [one, other] = [one, other].map(|row| row.cells.get(column).unwrap_or(&Cell::Nothing));
@@ -193,36 +195,36 @@ impl Table {
     }
 }
 
-/// A sentence about the whole, with a label before it.
+/// A labelled sentence about the subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// One or two words; empty where the sentence continues from the fact before.
+    /// One or two words; empty if the sentence continues the previous fact.
     pub label: &'static str,
     /// A sentence or a list.
     pub text: String,
-    /// Where it leads.
+    /// The link target.
     pub target: Option<Target>,
 }
 
 /// A line of source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceLine {
-    /// From 1.
+    /// Line, counted from 1.
     pub number: u32,
-    /// Text with tabs replaced by blanks.
+    /// Text in which tabs are replaced by blanks.
     pub text: String,
-    /// Its share of the file's traffic or instructions, whichever is larger.
+    /// The line's share of the file's traffic or instructions, whichever is larger.
     pub heat: f64,
-    /// It is what the view is about.
+    /// Whether the view is about this line.
     pub marked: bool,
 }
 
 /// Lines of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// Path.
+    /// Path of the file.
     pub file: String,
-    /// Those that the profile has, in order.
+    /// The lines that the profile contains, in order.
     pub lines: Vec<SourceLine>,
 }
 
@@ -239,13 +241,13 @@ pub enum Block {
     Prose(String),
 }
 
-/// Everything about one thing, or a list of things.
+/// All data of one subject, or a list of subjects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
-    /// What it is about.
+    /// Title of the view.
     pub title: String,
-    /// Where that is in the source, if anywhere.
+    /// Source position of the subject, if it has one.
     pub place: Option<(String, u32)>,
-    /// From top to bottom.
+    /// Blocks from top to bottom.
     pub blocks: Vec<Block>,
 }

@@ -1,15 +1,15 @@
-//! Views as text of a width.
+//! Writes views as text of a given width.
 
 use std::fmt::Write as _;
 
 use super::model::{Block, Cell, Fact, Source, Table, View};
 use crate::words::{Style, bar, cut, paragraph};
 
-/// Columns of a label, and between columns of a table.
+/// Width of a label, and width between columns of a table.
 const LABEL: usize = 9;
 const GAP: usize = 2;
 
-/// Returns the view; tables have at most `top` rows.
+/// Returns the view with at most `top` rows per table.
 pub fn text(view: &View, top: usize, width: usize, color: bool) -> String {
     let style = Style { color };
     let mut out = format!("{}\n", style.heading(&view.title));
@@ -47,7 +47,7 @@ fn write_source(out: &mut String, source: &Source, style: Style, width: usize) {
         last = Some(line.number);
         let mark = if line.marked { ">" } else { " " };
         let heat = match line.heat {
-            // Of a source without figures.
+            // The source has no figures.
             _ if cold => String::new(),
             heat if heat > 0.0 => bar(heat),
             _ => " ".repeat(10),
@@ -57,7 +57,7 @@ fn write_source(out: &mut String, source: &Source, style: Style, width: usize) {
     }
 }
 
-/// As many columns as there is room for.
+/// Writes as many columns as fit.
 fn write_table(out: &mut String, table: &Table, top: usize, style: Style, width: usize) {
     _ = writeln!(out, "{}", style.heading(&table.heading));
     let rows = table.rows.len().min(top);

@@ -1,4 +1,4 @@
-//! What was run, how far it can be trusted, and what matters.
+//! View of the program: run, reliability, and findings.
 
 use super::lists::findings;
 use super::model::{Block, Fact, View};
@@ -6,7 +6,7 @@ use crate::text::{summary, verdict};
 use crate::words::{Style, at, plain_name, short};
 use warpline_profile::Profile;
 
-/// Returns the view of the whole program: verdict, findings and notes.
+/// Returns the view of the whole program: summary, findings and notes.
 pub fn program(profile: &Profile) -> View {
     let fact = |label, text| Fact { label, text, target: None };
     let facts = vec![fact("program", summary(profile, Style { color: false })), fact("verdict", verdict(profile))];

@@ -1,4 +1,4 @@
-//! How work differs from rank to rank, in profiles of several: the rows that reports show.
+//! View of differences between ranks: the rows that reports show.
 
 use super::figures::{figure, words};
 use super::links::line_target;
@@ -6,7 +6,7 @@ use super::model::{Block, Cell, Fact, Row, Table, Target, View};
 use crate::rows::ranks::{RankRow, RankUnit, over_ranks};
 use warpline_profile::Profile;
 
-/// Where ranks differ, by what the places are; `None` where the profile is not of ranks.
+/// Returns the differences between ranks, by kind of subject; `None` if the profile has no ranks.
 pub fn ranks(profile: &Profile) -> Option<View> {
     let rows = over_ranks(profile)?;
     let kinds = rows.kinds().into_iter().filter(|(_, rows)| !rows.is_empty());

@@ -1,4 +1,4 @@
-//! Source lines with how much they cost.
+//! Source lines with their share of the cost.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,11 @@ use super::model::{Source, SourceLine};
 use crate::words::{memory, ratio};
 use warpline_profile::Profile;
 
-/// Tabs are as wide as this.
+/// The blanks that replace a tab.
 const TAB: &str = "    ";
 
-/// Returns the lines of a file that the profile has, at most `around` away from `line`; `None` where it has none of them.
+/// Returns the lines of a file that the profile contains, at most `around` lines away from `line`; `None` if there are
+/// none.
 pub(super) fn source(profile: &Profile, file: &str, line: u32, around: u32) -> Option<Source> {
     let known = profile.sources.get(file)?;
     let heat = heat(profile, file);
@@ -26,7 +27,7 @@ pub(super) fn source(profile: &Profile, file: &str, line: u32, around: u32) -> O
     (!lines.is_empty()).then(|| Source { file: file.to_owned(), lines })
 }
 
-/// Share of each line in the traffic of all lines, or in the instructions issued, whichever is larger.
+/// Returns each line's share of the traffic or of the issued instructions of all lines, whichever is larger.
 fn heat(profile: &Profile, file: &str) -> BTreeMap<u32, f64> {
     let (mut sectors, mut issued) = (0u64, 0u64);
     let mut lines: BTreeMap<u32, (u64, u64)> = BTreeMap::new();

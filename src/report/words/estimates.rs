@@ -1,9 +1,9 @@
-//! Estimates with their bounds, in words.
+//! Formats estimates with their bounds.
 
 use super::figures::{bytes, count, percent};
 use warpline_profile::model::Estimated;
 
-/// Returns a sum, in units of `scale` bytes where that is more than 1: `1.07 M ±22.0 %`.
+/// Formats a sum, in units of `scale` bytes if that is more than 1: `1.07 M ±22.0 %`.
 pub(crate) fn sum(estimated: &Estimated, scale: u64) -> String {
     let amount = (estimated.estimate * scale as f64).round().max(0.0) as u64;
     let amount = if scale == 1 { count(amount) } else { bytes(amount) };
@@ -14,7 +14,7 @@ pub(crate) fn sum(estimated: &Estimated, scale: u64) -> String {
     }
 }
 
-/// Returns a ratio with its bound in points: `87.5 % ±0.4`.
+/// Formats a ratio with its bound in percentage points: `87.5 % ±0.4`.
 pub(crate) fn share(ratio: &Estimated) -> String {
     match ratio.bound {
         Some(bound) => format!("{} ±{:.1}", percent(ratio.estimate), bound * 100.0),
@@ -22,7 +22,7 @@ pub(crate) fn share(ratio: &Estimated) -> String {
     }
 }
 
-/// Several sums of one sample, together: their bounds add up at worst.
+/// Adds several sums of one sample; their bounds are added as worst cases.
 pub(crate) fn together(parts: impl IntoIterator<Item = Estimated>) -> Option<Estimated> {
     parts.into_iter().reduce(|one, other| Estimated {
         estimate: one.estimate + other.estimate,

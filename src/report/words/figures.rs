@@ -1,8 +1,8 @@
-//! Numbers for people.
+//! Formats numbers.
 
 use warpline_profile::model::{CacheMetrics, DramMetrics, HitRate, LevelMetrics, Metrics, Spaces};
 
-/// Bytes as `1.50 MiB`.
+/// Formats bytes as `1.50 MiB`.
 pub(crate) fn bytes(count: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if count < 1024 {
@@ -24,7 +24,7 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{value:.digits$} {}", units[unit])
 }
 
-/// A count as `12 345` or `1.23 M`.
+/// Formats a count as `12 345` or `1.23 M`.
 pub(crate) fn count(count: u64) -> String {
     let units = [(1e12, "T"), (1e9, "G"), (1e6, "M")];
     if count < 1_000_000 {
@@ -43,22 +43,22 @@ pub(crate) fn count(count: u64) -> String {
     format!("{scaled:.digits$} {unit}")
 }
 
-/// `part / whole`, 0 for nothing of nothing.
+/// Returns `part / whole`, or 0 if `whole` is 0.
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Returns a share as `12.5 %`.
+/// Formats a share as `12.5 %`.
 pub(crate) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.000_95 { "<0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
-/// Returns a hit rate as `12.5 %`, a dash if there were no lookups.
+/// Formats a hit rate as `12.5 %`, or a dash if there were no lookups.
 pub(crate) fn hit_rate(rate: HitRate) -> String {
     rate.share().map_or("-".to_owned(), percent)
 }
 
-/// Returns a time as `12.3 us`.
+/// Formats a time as `12.3 us`.
 pub(crate) fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {
         seconds if seconds >= 1.0 => (seconds, "s"),
@@ -76,10 +76,10 @@ pub(crate) fn seconds(seconds: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// Memory that has sectors of its own: what a kernel moves from and to it is traffic.
+/// Spaces whose requests have sectors and cause traffic.
 const MEMORY: [&str; 3] = ["global", "local", "constant"];
 
-/// Sums over the spaces outside the SM.
+/// Returns the sum over the spaces outside the SM.
 pub(crate) fn memory(spaces: &Spaces) -> Metrics {
     let mut sum = Metrics::default();
     for (_, metrics) in spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str())) {
@@ -88,7 +88,7 @@ pub(crate) fn memory(spaces: &Spaces) -> Metrics {
     sum
 }
 
-/// What requests of the spaces outside the SM did in the caches of a further model; `None` where nothing is known.
+/// Returns the cache figures of requests to the spaces outside the SM on a further model; `None` if unknown.
 pub(crate) fn model_caches(spaces: &Spaces, model: &str) -> Option<CacheMetrics> {
     let all = spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str()));
     let found: Vec<&CacheMetrics> = all.filter_map(|(_, metrics)| metrics.other_models.get(model)).collect();
@@ -114,7 +114,7 @@ fn add_dram(sum: &mut DramMetrics, more: &DramMetrics) {
     sum.write_sectors = sum.write_sectors.saturating_add(more.write_sectors);
 }
 
-/// Adds the plain figures.
+/// Adds the figures that are plain sums.
 pub(crate) fn add(sum: &mut Metrics, more: &Metrics) {
     sum.requests = sum.requests.saturating_add(more.requests);
     sum.lanes = sum.lanes.saturating_add(more.lanes);

@@ -1,4 +1,4 @@
-//! How every report writes figures, names and places.
+//! Formats figures, names and source positions, equally in every report.
 
 pub(super) mod estimates;
 pub(super) mod figures;

@@ -1,7 +1,7 @@
-//! Names of functions and kernels for people.
+//! Shortens names of functions and kernels.
 //!
-//! Kernels of template libraries have names of several hundred characters, of which the first only state where
-//! they come from. Such a name is cut down to what fits: namespaces go first, then the innermost template arguments.
+//! Kernels of template libraries have names of several hundred characters, which start with namespaces. Such a name is
+//! shortened until it fits: namespaces are removed first, then the innermost template arguments.
 
 use warpline_profile::model::Kernel;
 use warpline_profile::{Profile, library_call};
@@ -11,14 +11,14 @@ use super::wrap::cut;
 
 pub(crate) use warpline_profile::plain_name;
 
-/// Most characters of a name that is shown as it is, and of what longer ones are cut down to where they can be.
+/// Maximum length of a name that is shown unchanged, and target length for longer names.
 const MOST: usize = 64;
-/// Characters that a name is cut to at least, for the sake of its arguments.
+/// Minimum length to which a name is shortened to make room for its arguments.
 const LEAST: usize = 8;
 
-/// Returns a kernel's name, distinguished from others of that name: by its parameters, by its place, or else by number.
-/// A library's kernel is called by the user's line that it runs for, and by its own name where that line runs several:
-/// `main.cu:19 thrust::gather (transform_kernel)`.
+/// Returns the name of a kernel. If other kernels have the same name, it is distinguished by parameters, by position,
+/// or otherwise by number. A library's kernel is named after the user's line that called the library, and by its own
+/// name if the line runs several kernels: `main.cu:19 thrust::gather (transform_kernel)`.
 pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     if let Some(label) = library_label(kernel) {
         let name = |kernel: &Kernel| NamePart::parse(plain_name(&kernel.name)).name;
@@ -63,14 +63,14 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     }
 }
 
-/// Returns a kernel's label in at most this many characters. What distinguishes it comes first if not all fits.
+/// Returns a kernel's label in at most this many characters. The distinguishing part has priority.
 pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
     let whole = label(profile, kernel);
     if whole.chars().count() <= most || library_label(kernel).is_some() {
         return cut(&whole, most);
     }
     let Some((own, distinct)) = differing(profile, kernel) else { return cut(&whole, most) };
-    // As many of them as find room, and then as much of the name.
+    // As many distinguishing arguments as possible are shown, then as much of the name as fits.
     let brackets = (1..=distinct.len()).rev().map(|count| own.brackets(&distinct[..count]));
     let mut rooms = brackets.map(|brackets| (most.saturating_sub(brackets.chars().count()), brackets));
     match rooms.find(|(room, _)| *room >= LEAST.min(own.name.chars().count())) {
@@ -79,7 +79,8 @@ pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
     }
 }
 
-/// A kernel's name, and those of its arguments that not all kernels of this name have; `None` where there are none.
+/// Returns a kernel's name, and those of its arguments that differ between the kernels with this name; `None` if there
+/// are none.
 fn differing(profile: &Profile, kernel: &Kernel) -> Option<(NamePart, Vec<String>)> {
     let own = NamePart::parse(plain_name(&kernel.name));
     let others = profile.kernels.iter().filter(|other| other.id != kernel.id);
@@ -101,42 +102,42 @@ fn library_label(kernel: &Kernel) -> Option<String> {
     Some(format!("{}{more} {}", places::at(&call.caller.file, call.caller.line), call.function))
 }
 
-/// Returns whether a name is not shown whole.
+/// Returns whether a name is shortened.
 pub(crate) fn is_long(name: &str) -> bool {
     name.chars().count() > MOST
 }
 
-/// A name of at most [`MOST`] characters, if that leaves anything.
+/// Returns a name of at most [`MOST`] characters, if that leaves anything.
 pub(crate) fn short(name: &str) -> String {
     if !is_long(name) {
         return name.to_owned();
     }
     let tree = NamePart::parse(name);
     let fits = |text: &String| text.chars().count() <= MOST;
-    // Ever deeper template arguments, as long as they find room.
+    // Increases the depth of template arguments as long as they fit.
     let whole = (0..).map(|depth| tree.text(depth)).take_while(fits).take(MOST).last();
     let shallow = tree.text(0);
     match whole {
         Some(text) if text != shallow => text,
-        // Not all arguments do: as many as can be shown.
+        // If not all arguments fit, as many as possible are shown.
         _ => (1..=tree.arguments.len()).map(|count| tree.first(count)).take_while(fits).last().unwrap_or(shallow),
     }
 }
 
-/// A name and its template arguments, or the constants of a kernel of Triton.
+/// A name with its template arguments, or with the constants of a Triton kernel.
 #[derive(Debug, Default, PartialEq)]
 struct NamePart {
-    /// Without namespaces.
+    /// Name without namespaces.
     name: String,
     arguments: Vec<NamePart>,
-    /// Whether these are in square brackets.
+    /// Whether the arguments are in square brackets.
     square: bool,
-    /// What follows the arguments, a `*` or the member of a class.
+    /// The text after the arguments, such as `*` or the member of a class.
     rest: String,
 }
 
 impl NamePart {
-    /// Reads a name. What is not a template is one part.
+    /// Parses a name. A name that is not a template is one part.
     fn parse(text: &str) -> NamePart {
         let text = last_component(text.trim());
         let Some((open, close)) = last_arguments(text) else {
@@ -150,7 +151,7 @@ impl NamePart {
         }
     }
 
-    /// With arguments to a depth; those below are left out.
+    /// Returns the text with arguments up to a depth; deeper arguments are omitted.
     fn text(&self, depth: usize) -> String {
         match self.arguments.len() {
             0 => format!("{}{}", self.name, self.rest),
@@ -162,7 +163,7 @@ impl NamePart {
         }
     }
 
-    /// What is after its name, with these of its arguments and a mark where others are left out.
+    /// Returns the part after the name, with the given arguments and a mark for omitted ones.
     fn brackets(&self, arguments: &[String]) -> String {
         let (inner, rest) = (arguments.join(", "), &self.rest);
         let more = match arguments.len() {
@@ -173,14 +174,14 @@ impl NamePart {
         if self.square { format!("[{inner}{more}]{rest}") } else { format!("<{inner}{more}>{rest}") }
     }
 
-    /// With its first arguments, theirs left out.
+    /// Returns the text with the first arguments, which are shown without their own arguments.
     fn first(&self, count: usize) -> String {
         let inner: Vec<_> = self.arguments.iter().take(count).map(|argument| argument.text(0)).collect();
         format!("{}{}", self.name, self.brackets(&inner))
     }
 }
 
-/// What is after the last `::` outside of all brackets.
+/// Returns the part after the last `::` outside of all brackets.
 fn last_component(text: &str) -> &str {
     let (mut depth, mut start, mut before) = (0, 0, ' ');
     for (at, character) in text.char_indices() {
@@ -196,7 +197,7 @@ fn last_component(text: &str) -> &str {
     &text[start..]
 }
 
-/// Where the last template arguments outside of others begin and end, in bytes; or the constants of a kernel of Triton,
+/// Returns the byte range of the last outermost template arguments, or of the constants of a Triton kernel:
 /// `matmul[BLOCK=64, num_warps=8]`.
 fn last_arguments(text: &str) -> Option<(usize, usize)> {
     if let Some(open) = text.find('[')
@@ -217,7 +218,7 @@ fn last_arguments(text: &str) -> Option<(usize, usize)> {
                 }
                 depth += 1;
             }
-            // The arrow of a result's type is not the end.
+            // The arrow before a result type does not end the arguments.
             '>' if depth > 0 && before != '-' => {
                 depth -= 1;
                 if depth == 0 && start > 0 {
@@ -250,7 +251,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Without what is before `::`, also within casts and argument lists.
+/// Removes everything before `::`, also within casts and argument lists.
 fn without_namespaces(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -318,7 +319,7 @@ mod tests {
         assert_eq!(of(1, 40), "_fused_attention_forward[num_warps=8, …]");
         assert_eq!(of(1, 30), "_fused_attent…[num_warps=8, …]");
         assert_eq!(of(1, 20), "_fused_attention_fo…");
-        // As many of several as fit.
+        // As many of the arguments as fit are shown.
         let kernels = ["a=16, b=1", "a=32, b=2"].map(|all| kernel(0, &format!("a_kernel_of_some_length[{all}]")));
         let two = Profile {
             kernels: kernels.into_iter().zip(0..).map(|(one, id)| Kernel { id, ..one }).collect(),
@@ -342,7 +343,7 @@ mod tests {
         ] {
             assert_eq!(NamePart::parse(name).text(9), wanted);
         }
-        // Nothing that is cut in the middle makes it fail.
+        // Truncated names must not cause a panic.
         for text in ["<", ">", "a<", "a>::b", "::", "a::", "<<>>::<", "operator<::a", "{a::b", "…::<…>"] {
             let _ = (short(text), without_namespaces(text), NamePart::parse(text).text(3));
         }

@@ -1,15 +1,15 @@
-//! Files, lines and call paths for people.
+//! Formats files, lines and call paths.
 
 use super::names;
 use warpline_profile::Profile;
 use warpline_profile::model::{Frame, Launch, is_system};
 
-/// The file's name without its folders.
+/// Returns the file's name without folders.
 pub(crate) fn short(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
-/// `file:line`, `?` where nothing is known.
+/// Returns `file:line`, or `?` if unknown.
 pub(crate) fn at(file: &str, line: u32) -> String {
     match (file.is_empty(), line) {
         (true, _) => "?".to_owned(),
@@ -18,7 +18,7 @@ pub(crate) fn at(file: &str, line: u32) -> String {
     }
 }
 
-/// `function (file:line)`; a place outside of functions, where variables are declared, has no function.
+/// Returns `function (file:line)`. A position outside of functions, such as a variable's declaration, has no function.
 pub(crate) fn frame(frame: &Frame) -> String {
     let function = names::short(names::plain_name(&frame.function));
     match (function.is_empty(), frame.file.is_empty()) {
@@ -28,7 +28,7 @@ pub(crate) fn frame(frame: &Frame) -> String {
     }
 }
 
-/// Returns a host path, outermost first, without what lies inside the user's last frame.
+/// Returns a host path, outermost frame first, without frames inside the user's last frame.
 pub(crate) fn host_path(path: &[Frame]) -> Vec<String> {
     let end = path
         .iter()
@@ -37,12 +37,12 @@ pub(crate) fn host_path(path: &[Frame]) -> Vec<String> {
     path[..end].iter().map(frame).collect()
 }
 
-/// `name<<<grid, block>>>`.
+/// Returns `name<<<grid, block>>>`.
 pub(crate) fn launch(name: &str, launch: &Launch) -> String {
     format!("{}<<<{}, {}>>>", names::short(names::plain_name(name)), sizes(launch.grid), sizes(launch.block))
 }
 
-/// `64` or `(8,8)` or `(4,4,4)`.
+/// Returns `64`, `(8,8)` or `(4,4,4)`.
 pub(crate) fn sizes(sizes: [u32; 3]) -> String {
     match sizes {
         [x, 1, 1] => x.to_string(),
@@ -56,7 +56,7 @@ pub(crate) fn source<'a>(profile: &'a Profile, file: &str, line: u32) -> Option<
     profile.sources.get(file)?.get(&line).map(String::as_str)
 }
 
-/// Joins parts with ` > `, breaking lines at `width` columns; every line begins with `indent`.
+/// Joins parts with ` > `, and breaks lines at `width` columns. Every line starts with `indent`.
 pub(crate) fn wrapped(parts: &[String], indent: &str, width: usize) -> String {
     let mut text = String::new();
     let mut column = 0;

@@ -1,6 +1,6 @@
-//! Colours, and bars that show the same without them.
+//! Colours, and bars that show the same information without colours.
 
-/// With or without colours.
+/// Output style with or without colours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     pub(crate) color: bool,
@@ -27,7 +27,7 @@ impl Style {
         self.paint("1;31", text)
     }
 
-    /// Colour of a share that is good when it is high.
+    /// Colours the text of a share for which high values are good.
     pub(crate) fn quality(self, share: f64, text: &str) -> String {
         let code = match share {
             share if share < 0.4 => "31",
@@ -38,7 +38,7 @@ impl Style {
     }
 }
 
-/// Returns a share as ten characters.
+/// Returns a share as a bar of ten characters.
 pub(crate) fn bar(share: f64) -> String {
     let full = (share.clamp(0.0, 1.0) * 10.0).round() as usize;
     format!("{}{}", "#".repeat(full), ".".repeat(10 - full))

@@ -1,11 +1,11 @@
-//! How sets of values are written.
+//! Formats sets of values.
 
 use warpline_profile::model::ValueSet;
 
-/// Values that are listed; of more, their number is written.
+/// Maximum number of listed values; for more, their number is shown.
 const MOST_LISTED: usize = 4;
 
-/// Returns the values of a set in a few words: those that there are, or the narrowest type that holds them.
+/// Summarises the values of a set: the distinct values, or the narrowest type that can represent them.
 pub(crate) fn summary(set: &ValueSet) -> String {
     let element = &set.element;
     if element.is_empty() {

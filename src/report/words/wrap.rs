@@ -1,6 +1,7 @@
-//! Paragraphs that keep to a width.
+//! Wraps paragraphs to a width.
 
-/// Words in lines of at most `width` columns: the first begins with `first`, the others with as many blanks.
+/// Wraps words into lines of at most `width` columns. The first line starts with `first`, the others with as many
+/// blanks.
 pub(crate) fn paragraph(first: &str, text: &str, width: usize) -> String {
     let indent = visible(first);
     let room = width.saturating_sub(indent).max(20);
@@ -29,7 +30,7 @@ pub(crate) fn paragraph(first: &str, text: &str, width: usize) -> String {
         .collect()
 }
 
-/// Words; what belongs to a number, as a unit or the next thousands, stays with it.
+/// Splits text into words. Parts of a number, such as its unit or further groups of digits, stay together.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -47,14 +48,14 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Characters that a terminal shows, colours (`ESC [ … m`) left out.
+/// Returns the number of visible characters, without colour codes (`ESC [ … m`).
 fn visible(text: &str) -> usize {
     let mut parts = text.split('\x1b');
     let plain = parts.next().unwrap_or_default().chars().count();
     plain + parts.map(|part| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count())).sum::<usize>()
 }
 
-/// Returns the first `most` characters of a text, the last of them `…` where it is longer.
+/// Returns the first `most` characters of a text; the last one is `…` if the text is longer.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -1,8 +1,9 @@
-//! The messages of a Perfetto trace that are used (`protos/perfetto/trace/perfetto_trace.proto` of google/perfetto).
+//! The messages of a Perfetto trace that Warpline writes (`protos/perfetto/trace/perfetto_trace.proto` of
+//! google/perfetto).
 
 use prost::Message;
 
-/// A trace: traces that are put one after another are one.
+/// A trace. Concatenated traces form one trace.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Trace {
     #[prost(message, repeated, tag = "1")]

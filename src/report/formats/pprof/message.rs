@@ -1,8 +1,8 @@
-//! The messages of `proto/profile.proto` of google/pprof that are written, with its field numbers.
+//! The messages of `proto/profile.proto` of google/pprof that Warpline writes, with their field numbers.
 
 use prost::Message;
 
-/// A profile. Texts are indices of `string_table`, whose first is empty.
+/// A profile. Texts are indices into `string_table`, whose first entry is empty.
 #[derive(Clone, PartialEq, Message)]
 pub struct Profile {
     #[prost(message, repeated, tag = "1")]
@@ -21,7 +21,7 @@ pub struct Profile {
     pub default_sample_type: i64,
 }
 
-/// Name and unit of the values at one place of all samples.
+/// Name and unit of the values at one position in all samples.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub struct ValueType {
     #[prost(int64, tag = "1")]
@@ -30,7 +30,7 @@ pub struct ValueType {
     pub unit: i64,
 }
 
-/// Values at a call path, leaf first.
+/// Values at a call path, given with the leaf first.
 #[derive(Clone, PartialEq, Message)]
 pub struct Sample {
     #[prost(uint64, repeated, tag = "1")]
@@ -67,7 +67,7 @@ pub struct Mapping {
     pub has_inline_frames: bool,
 }
 
-/// A place in the code.
+/// A location in the code.
 #[derive(Clone, PartialEq, Message)]
 pub struct Location {
     #[prost(uint64, tag = "1")]

@@ -1,4 +1,4 @@
-// How the profile was made, and everything that its figures rest on.
+// Describes how the profile was created and the assumptions of its figures.
 
 function pairs(list) {
   return h("dl", { class: "pairs wide-pairs" }, list.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));

@@ -1,4 +1,4 @@
-// Memory instructions as a table.
+// Table of memory instructions.
 
 function siteRows(sites) {
   return sites.map((site) => ({ site, sum: sums(site.metrics, site.space) }));

@@ -1,4 +1,4 @@
-// Device allocations: all as a table, and a page for each with what is known of its data.
+// Device allocations: a table of all, and a page for each with its data.
 
 function allocationRows() {
   return side().once(`allocationRows ${state.model}`, () => profile().allocations.map((allocation) => ({ allocation, sum: sums(allocation.metrics, "global") })));

@@ -1,4 +1,4 @@
-// Optional analyses: loads that go past L1, and pages that an SM touches.
+// Optional analyses: loads that bypass L1, and pages that an SM touches.
 
 /** Names of the lines whose loads a set of sites stands for. */
 function sitePlaces(kernel, ids) {

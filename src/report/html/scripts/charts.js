@@ -1,5 +1,5 @@
-// Charts in SVG: bars of what limits a kernel, histograms, rings of shares. Each has its figures as text next to or
-// under it.
+// Charts in SVG: bars of a kernel's limits, histograms, and rings of shares. The figures of each chart are also shown
+// as text next to it or below it.
 
 /** A kernel's work on each part of the GPU, longest first; by time. */
 function limiterBars(kernel, { most = 12, compact = false } = {}) {
@@ -35,7 +35,7 @@ function limiterBars(kernel, { most = 12, compact = false } = {}) {
 function histogram({ label, bars, marks = [], unit = "count", axis }) {
   const all = bars.reduce((sum, bar) => sum + bar.value, 0);
   if (all === 0) return nothing("Nothing to show here.");
-  // Drawn in the size that it is shown in, so that letters keep theirs.
+  // The drawing has the size at which it is shown, so that text is not scaled.
   const [width, height, left, bottom, top] = [innerWidth < 600 ? 340 : 560, 190, 44, 38, marks.length > 0 ? 34 : 10];
   const inner = height - bottom - top;
   const highest = bars.reduce((max, bar) => Math.max(max, bar.value), 0);
@@ -67,7 +67,7 @@ function histogram({ label, bars, marks = [], unit = "count", axis }) {
   let before = -1000;
   for (const mark of marks) {
     const x = left + mark.at * step;
-    // Labels that would touch stand one above the other.
+    // Labels that would overlap are placed above each other.
     const raised = x - before < 100 ? 12 : 0;
     before = x;
     drawing.append(svg("line", { x1: x, x2: x, y1: top - 6, y2: top + inner, class: "mark" }));

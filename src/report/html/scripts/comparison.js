@@ -1,5 +1,5 @@
-// Two profiles side by side: the rows of `diff --format json`, what got better or worse, and the way to each side's
-// views.
+// Two profiles side by side: the rows of `diff --format json`, improvements and deteriorations, and links to each
+// side's views.
 
 function wordsOf(name) {
   return state.document.figures[name] ?? { label: spaced(name), unit: "count", better: "neither", rank: null };

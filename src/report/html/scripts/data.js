@@ -1,4 +1,4 @@
-// The documents in the page, and where to find what in them.
+// The documents in the page, and functions to find data in them.
 
 async function unpacked(element) {
   if (element.type === "application/json") return JSON.parse(element.textContent);

@@ -1,4 +1,4 @@
-// Histograms of a set of requests: reuse distances with the marks of the caches, pieces per request, lanes, passes.
+// Histograms of a set of requests: reuse distances with marks for cache sizes, pieces per request, lanes, passes.
 
 /** Names of 0, 1, 2–3, 4–7 … as the buckets have it. */
 function bucketLabel(buckets, at) {
@@ -30,7 +30,7 @@ function reuseChart(reuse, grain) {
     value: bucket.count,
   }));
   const buckets = distances.buckets.slice();
-  // Distances that a mark needs are drawn, even where no use has them.
+  // The axis includes distances that a mark needs, even if no use has them.
   const cache = profile().run.cache_bytes?.[profile().run.models[0]];
   const wanted = size && cache ? [["L1", cache.l1], ["L2", cache.l2]].filter(([, bytes]) => bytes > 0) : [];
   for (const [, bytes] of wanted) {

@@ -1,4 +1,4 @@
-// Branches whose lanes part, and what warps do to each other: conflicts and bad accesses.
+// Divergent branches, conflicts between warps, and bad accesses.
 
 function divergenceView() {
   const { branches, conflicts, faults } = profile();

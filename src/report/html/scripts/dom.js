@@ -1,4 +1,4 @@
-// Elements. Whatever comes from the program goes in as text, never as markup: nothing here parses HTML.
+// Creates elements. Texts of the program are inserted as text, never as markup: no script parses HTML.
 
 /** Characters that would turn text around or hide are shown by their number. */
 function visible(text) {

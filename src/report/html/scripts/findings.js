@@ -1,4 +1,4 @@
-// Findings as cards: what happens, why it costs, what to do, and what that brings, as the profile has them.
+// Findings as cards: the problem, its cost, the suggested change and the gain, as in the profile.
 
 const SEVERITIES = { error: ["✕", "Error"], warning: ["▲", "Warning"], note: ["i", "Note"] };
 

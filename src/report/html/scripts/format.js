@@ -1,5 +1,5 @@
-// Numbers and names as people read them. Units stand with each figure, three digits are enough, and the exact number is
-// in the element's `data-value`.
+// Formats numbers and names. Each figure has a unit and three digits; the exact number is in the element's
+// `data-value`.
 
 const NONE = "–";
 const thin = "\u202f";
@@ -20,7 +20,7 @@ function short(value) {
 function scaled(value, base, units) {
   let place = 0;
   let rest = value;
-  // What rounds up to the next unit is shown in it.
+  // A value that rounds up to the next unit is shown in that unit.
   while (Math.abs(rest) >= base * 0.9995 && place < units.length - 1) {
     rest /= base;
     place += 1;

@@ -1,4 +1,4 @@
-// What each figure is, as docs/report.md has it; shown on hover and focus wherever the figure stands.
+// Definitions of the figures as in docs/report.md, shown on hover and focus wherever a figure appears.
 
 const GLOSSARY = {
   requests: ["Requests", "Executions of a memory instruction by a warp with at least one active lane. Counted, exact."],

@@ -1,6 +1,6 @@
-// Colours for amounts: ten steps of cividis (style/theme.css), which looks alike to people with and without colour
-// vision deficiencies and grows steadily in lightness. More stands out more from the page: darker on light, lighter on
-// dark.
+// Colours for amounts: ten steps of cividis (style/theme.css), which looks similar with and without colour vision
+// deficiencies and increases steadily in lightness. Larger amounts contrast more with the page: they are darker in the
+// light theme and lighter in the dark theme.
 
 const HEATS = 10;
 
@@ -9,7 +9,7 @@ function heat(share) {
   return `var(--heat-${Math.min(HEATS - 1, Math.floor(Math.max(0, share) * HEATS))})`;
 }
 
-// Okabe and Ito's colours for kinds, which people with any colour vision can distinguish.
+// Colours by Okabe and Ito for kinds, which can be distinguished with any colour vision.
 const KINDS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b0a000", "#7f7f7f"];
 
 function kindColor(index) {

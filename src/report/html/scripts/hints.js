@@ -1,4 +1,4 @@
-// Explanations on hover and focus: one element for all, next to what it explains.
+// Explanations on hover and focus. A single element shows all of them, next to the explained element.
 
 const hints = new WeakMap();
 

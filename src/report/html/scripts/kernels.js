@@ -1,4 +1,4 @@
-// Kernels: all of them as a table, and a page for each.
+// Kernels: a table of all, and a page for each.
 
 function kernelRows() {
   return side().once(`kernelRows ${state.model}`, () => profile().kernels.map((kernel) => ({ kernel, sum: spacesSum(kernel.metrics), estimate: estimate(kernel), instructions: issued(kernel.instructions) })));

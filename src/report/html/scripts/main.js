@@ -1,4 +1,4 @@
-// The frame around the views: header, routes by the address's hash, keys, colours, print.
+// The frame around the views: header, routes by the address's hash, keys, colours, printing.
 
 /** Every view by the first part of its route; those with a label stand in the list of views, reached by `g` and the key. */
 const VIEWS = {
@@ -66,7 +66,7 @@ function show(stay = false) {
   drawBar();
   const title = main.querySelector("h1")?.textContent ?? "";
   document.title = `${title} – Warpline ${programName()}`;
-  // In source, lines are chosen where they stand; other pages begin at their top.
+  // In the source view, the scroll position is kept when a line is selected; other pages start at the top.
   if (stay || (sameView && name === "source")) scrollTo(x, y);
   else {
     scrollTo(0, 0);
@@ -98,7 +98,7 @@ function drawBar() {
       h("button", { type: "button", class: "button square", "aria-label": `Colours: ${theme()}`, hint: ["Colours", "As the system has them, light, or dark (t)."], on: { click: nextTheme } }, { system: "◐", light: "○", dark: "●" }[theme()]),
       h("button", { type: "button", class: "button square", "aria-label": "Keyboard", "aria-keyshortcuts": "?", on: { click: openKeys } }, "?")));
   empty(document.getElementById("views")).append(h("ul", null, shownViews().map(([key, view]) => h("li", null, h("a", { href: `#/${key}`, "aria-current": key === current ? "page" : null }, view.label, view.tally ? h("span", { class: "tally", "aria-hidden": "true" }, short(view.tally())) : null)))));
-  // In one row on narrow screens, the current one is in sight.
+  // On narrow screens, the tabs form one row, and the current tab is scrolled into view.
   if (!matchMedia("(max-width: 1000px)").matches) return;
   const views = document.getElementById("views");
   const here = views.querySelector('[aria-current="page"]');
@@ -117,7 +117,7 @@ function setTheme(name) {
   try {
     localStorage.setItem("warpline-theme", name);
   } catch {
-    // Pages from a file may have no storage; the choice then lasts as long as the page.
+    // A page opened from a file may have no storage. The choice then lasts until the page is closed.
   }
 }
 
@@ -238,7 +238,7 @@ async function start() {
     const kept = localStorage.getItem("warpline-theme");
     if (kept && kept !== "system") document.documentElement.dataset.theme = kept;
   } catch {
-    // No storage, see `setTheme`.
+    // There may be no storage; see `setTheme`.
   }
   try {
     await load();
@@ -254,7 +254,7 @@ async function start() {
   document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
   show();
   warmUp();
-  // Tests and scripts wait for it.
+  // Tests and scripts wait for this attribute.
   document.documentElement.dataset.ready = "";
 }
 

@@ -1,4 +1,4 @@
-// Figures from the counts of the document: which cache figures belong to the chosen model, sums, and ratios.
+// Derives figures from the counts of the document: cache figures of the selected model, sums and ratios.
 
 /** Cache figures of the chosen model. */
 function caches(metrics) {
@@ -19,7 +19,7 @@ class Sums {
     this.bytes = 0;
     this.sectors = 0;
     this.ideal_sectors = 0;
-    // Requests that sectors are counted of.
+    // Number of requests whose sectors are counted.
     this.outside_requests = 0;
     this.passes = 0;
     this.ideal_passes = 0;

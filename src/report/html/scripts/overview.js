@@ -1,4 +1,4 @@
-// The first page: how far the profile can be trusted, what limits the program, and what to change.
+// The first page: the reliability of the profile, the limiter of the program, and suggested changes.
 
 function heading(title, text, extra) {
   return h("div", { class: "heading" }, h("h1", null, title), text ? h("p", { class: "lead" }, text) : null, extra ?? null);

@@ -1,4 +1,5 @@
-// Call paths from `main` over the launch to the line on the device, as a flame graph and as a tree of the same figures.
+// Call paths from `main` through the launch to the line on the device, as a flame graph and as a tree with the same
+// figures.
 
 /** The tree of call paths. A node: `name`, `detail`, `kind`, `children`, `sum`, and where it leads. */
 function callTree() {
@@ -11,7 +12,7 @@ function callTree() {
     const frameNode = (node, frame, kind) => enter(node, `${kind} ${frame.function} ${frame.file} ${frame.line}`, () => ({ name: plainName(frame.function), detail: frame.file ? `${baseName(frame.file)}:${frame.line}` : "", kind, file: frame.file, line: frame.line }));
     const begins = new Map();
     for (const kernel of profile().kernels) {
-      // Sites are not counted by launch: only a path that all launches share can stand above the kernel.
+      // Sites are not counted by launch. A host path can be shown above the kernel only if all launches share it.
       const paths = kernelPaths(kernel);
       let node = root;
       if (paths.length === 1) for (const frame of paths[0].path) node = frameNode(node, frame, "host");
@@ -141,7 +142,7 @@ function treeTable(root, metric) {
     walk(root, 0);
     list.replaceChildren(...rows);
   };
-  // What carries most is open at first.
+  // The most expensive nodes are expanded initially.
   if (!open.has(root)) {
     open.add(root);
     let node = root;

@@ -1,4 +1,4 @@
-// How work differs from rank to rank: the rows that the text report shows, with figures as numbers.
+// Differences between ranks: the rows of the text report, with figures as numbers.
 
 function hasRanks() {
   return Boolean(side().ranks);

@@ -1,5 +1,5 @@
-// Rooflines (Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4), 2009): results per byte against results per
-// second, of each kernel on the chosen model. Results are counted, bytes and times are modelled.
+// Rooflines (Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4), 2009): results per byte and
+// results per second of each kernel on the selected model. Results are counted; bytes and times are modelled.
 
 /** Classes of instructions whose results are arithmetic of floating-point numbers, by the limit that serves them. */
 const ARITHMETIC = ["fp16", "fp32", "fp64", "special"];

@@ -1,4 +1,4 @@
-// Long lists: only the rows in sight are in the page, so that a hundred thousand answer as fast as ten.
+// Long lists: only visible rows are in the page, so that a hundred thousand rows are as fast as ten.
 
 /** Rows that a printed list shows at most. */
 const MOST_PRINTED = 400;

@@ -1,4 +1,4 @@
-// Search over everything that has a page: kernels, findings, lines, allocations, functions.
+// Search over all items with a page: kernels, findings, lines, allocations, functions.
 
 function searchEntries() {
   return side().once("search", () => {
@@ -53,7 +53,7 @@ function openSearch() {
       if (found.length < 400) found.push(entry);
       else more += 1;
     }
-    // Titles that begin with what was typed come first.
+    // Titles that start with the search text come first.
     const score = (entry) => (entry.title.toLowerCase().startsWith(words[0] ?? "") ? 0 : entry.title.toLowerCase().includes(words[0] ?? "") ? 1 : 2);
     if (words.length > 0) found.sort((one, other) => score(one) - score(other));
     more += Math.max(0, found.length - MOST_FOUND);

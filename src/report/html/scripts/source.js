@@ -1,4 +1,4 @@
-// Source with a heat gutter: next to each line its share of a figure, on it what each access does.
+// Source with a heat gutter: each line shows its share of a figure and the operands of its accesses.
 
 const KEYWORDS = new Set("alignas alignof auto bool break case catch char class const constexpr continue decltype default delete do double else enum extern false float for goto if inline int long namespace new noexcept nullptr operator private protected public return short signed sizeof static static_assert struct switch template this throw true try typedef typename union unsigned using virtual void volatile while __global__ __device__ __host__ __shared__ __constant__ __restrict__ __managed__ __forceinline__ __launch_bounds__ size_t".split(" "));
 const TOKENS = /(\/\/.*$|\/\*.*?(?:\*\/|$)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|^\s*#\s*\w+|\b\d[\w.']*|\b[A-Za-z_]\w*)/g;
@@ -20,7 +20,7 @@ function tokens(text) {
 
 /** A line of source as nodes; `marks` has what stands at a column, from 1. */
 function highlighted(text, marks = new Map()) {
-  // Columns count bytes, which matters where a line has letters beyond ASCII.
+  // Columns count bytes, which differ from characters if a line is not ASCII.
   const encoder = new TextEncoder();
   const plain = /^[\u0000-\u007f]*$/.test(text);
   return tokens(text).map(([kind, word, at]) => {
@@ -40,7 +40,7 @@ function operators(text, begin, marks) {
     for (let at = match.index; at < match.index + match[0].length; at += 1) {
       const mark = marks.get(begin + at);
       if (!mark) continue;
-      // `+=` is one word.
+      // `+=` is treated as one token.
       const word = text.slice(at).match(/^[-+*\/%&|^<>]*=|^./)[0];
       list.push(document.createTextNode(visible(text.slice(last, at))), mark(word));
       last = at + word.length;

@@ -1,6 +1,6 @@
-// Tables that sort, filter and let columns be chosen. A column: `key`, `label`, `unit` (numbers) or none (text),
-// `value(row)`, `cell(row)` where a cell is more than its value, `help` (of the glossary), `off` where it is shown on
-// request only, `bar` for a bar next to the number, `low` where low values come first.
+// Tables with sorting, filters and a choice of columns. A column has these properties: `key`, `label`, `unit` (for
+// numbers; absent for text), `value(row)`, `cell(row)` if a cell shows more than its value, `help` (a key of the
+// glossary), `off` if it is hidden by default, `bar` for a bar next to the number, and `low` if low values come first.
 
 /** What a reader chose, by table, as long as the page is open. */
 const tableChoices = new Map();
@@ -20,7 +20,7 @@ function dataTable({ id, label, columns, rows, sort, open, none, filters, height
   const textOf = (row) => columns.filter((c) => !c.unit).map((c) => String(c.value(row) ?? "")).join("\n").toLowerCase();
   let order = [];
   let active = -1;
-  // Views that are shown again bring the same rows.
+  // Views that are shown again use the same row objects.
   if (!highestOf.has(rows)) highestOf.set(rows, new Map());
   const most = highestOf.get(rows);
   const highest = (column) => {
@@ -52,7 +52,7 @@ function dataTable({ id, label, columns, rows, sort, open, none, filters, height
       if (sorted) return;
       order.sort((one, other) => {
         const [a, b] = [values[one], values[other]];
-        // What has no value comes last either way.
+        // Missing values come last in both directions.
         if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b) || one - other;
         return way * (a - b) || one - other;
       });

@@ -1,4 +1,5 @@
-// Launches and copies in the order of the program: one lane per kernel, drawn in columns of pixels so that any number fits.
+// Launches and copies in the order of the program: one lane per kernel, drawn in columns of pixels so that any number
+// fits.
 
 const LAUNCH_FIGURES = {
   sectors: ["Traffic", "bytes", (row) => row.sum.sectors * 32],
@@ -101,7 +102,7 @@ function timeline() {
       context.fillStyle = style.getPropertyValue("--track");
       context.fillRect(0, at * (LANE + LANE_GAP), width, LANE);
     });
-    // One value per lane and column: the largest of the launches that fall into it.
+    // One value per lane and column: the maximum over the launches in it.
     columns = lanes.map(() => new Array(Math.ceil(width)).fill(null));
     const enter = (lane, first, last, value, row) => {
       const from = Math.floor((first / total) * width);
@@ -118,7 +119,8 @@ function timeline() {
       if (lane !== undefined) enter(lane, row.first, row.last, ((of(row) ?? 0) / (unit === "share" ? 1 : row.launches)) / mostOf, row);
     }
     const largest = copies.reduce((max, row) => Math.max(max, row.copy.bytes / row.copy.count), 0) || 1;
-    // Copies stand between launches: one is a mark there, several are a pale band from the first to the last.
+    // Copies are placed between launches. A single copy is a mark; several copies are a pale band from the first to the
+    // last.
     for (const row of copies) {
       const [from, to] = [row.first, row.last].map((at) => Math.min(width - COPY_MARK, Math.round((at / total) * width)));
       for (let x = from; x < to + COPY_MARK; x += 1) {

@@ -1,4 +1,4 @@
-//! The sections in their order.
+//! Writes the sections in order.
 
 use super::{
     allocations, branches, bypass, caches, conflicts, divergence, estimate, faults, kernels, launches, lines, models,
@@ -7,7 +7,7 @@ use super::{
 use crate::words::Style;
 use warpline_profile::Profile;
 
-/// Every figure, by section.
+/// Writes all figures, by section.
 pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) {
     faults::write(out, profile, style);
     conflicts::write(out, profile, style);
@@ -30,7 +30,7 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
     tables::write(out, profile, style, top);
 }
 
-/// Writes sections of optional analyses, and of profiles of several ranks.
+/// Writes the sections of optional analyses, and of profiles of several ranks.
 pub fn write_requested(out: &mut String, profile: &Profile, style: Style, top: usize) {
     ranks::write(out, profile, style, top);
     whole::write(out, profile, style, top);

@@ -1,4 +1,4 @@
-//! Allocations by traffic.
+//! Writes allocations by traffic.
 
 use std::fmt::Write as _;
 
@@ -66,7 +66,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// What the allocations of a row are called.
+/// Returns the name of a row's allocations.
 pub(crate) fn name_of(row: &Allocation) -> String {
     match (&row.name, row.count) {
         (Some(name), 1) => name.clone(),
@@ -76,7 +76,7 @@ pub(crate) fn name_of(row: &Allocation) -> String {
     }
 }
 
-/// Bytes copied in and out, and the host memory they come from and go to.
+/// Describes the bytes copied to and from the allocation, and the host memory on the other side.
 pub(crate) fn copies(profile: &Profile, allocation: &Allocation) -> String {
     let mut parts = Vec::new();
     for (direction, mark, towards) in [
@@ -106,7 +106,7 @@ pub(crate) fn copies(profile: &Profile, allocation: &Allocation) -> String {
                 (None, None) => format!("unnamed memory ({})", host.kind),
             })
             .collect();
-        // Memory that is allocated anew for each copy has one name.
+        // Host memory that is allocated again for each copy has a single name.
         let mut seen = std::collections::BTreeSet::new();
         names.retain(|name| seen.insert(name.clone()));
         names.truncate(3);

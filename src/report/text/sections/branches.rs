@@ -1,4 +1,4 @@
-//! Branches whose lanes part.
+//! Writes divergent branches.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -62,7 +62,8 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// Pairs of a warp and a basic block, and those divergent, of all kernels; `None` if one does not have them.
+/// Returns the number of pairs of a warp and a basic block, and of the divergent ones, over all kernels; `None` if a
+/// kernel lacks them.
 fn by_warp(profile: &Profile) -> Option<(u64, u64)> {
     let ran = profile.kernels.iter().filter(|kernel| kernel.lane_slots.issued > 0);
     let sums = ran.map(|kernel| kernel.warp_blocks.map(|pairs| (pairs.count, pairs.divergent)));
@@ -71,7 +72,7 @@ fn by_warp(profile: &Profile) -> Option<(u64, u64)> {
     sums.map(|sums| sums.iter().fold((0, 0), add)).filter(|sum| sum.0 > 0)
 }
 
-/// What idle lanes cost, and where.
+/// Writes the cost of idle lanes, and the branches that cause them.
 pub(crate) fn write_idle(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let sum = |pick: fn(&warpline_profile::model::LaneSlots) -> u64| {
         profile.kernels.iter().fold(0u64, |sum, kernel| sum.saturating_add(pick(&kernel.lane_slots)))

@@ -1,4 +1,4 @@
-//! Who should use L1, and how many pages are touched.
+//! Writes advice on the use of L1, and the number of touched pages.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// Returns the best of all that was tried, against leaving everything as it is.
+/// Compares the best simulated choice with no change.
 fn verdict(advice: &BypassAdvice, unit: Option<u64>) -> Option<String> {
     let now = &advice.warps.last()?.l2;
     let best = match advice.best? {
@@ -72,18 +72,18 @@ fn verdict(advice: &BypassAdvice, unit: Option<u64>) -> Option<String> {
     Some(format!("least to L2 if {}: {to} for {from} ({})", best.0, change(best.1, now)))
 }
 
-/// Returns the set of sites that is better than none.
+/// Returns the best set of sites, if it is better than none.
 fn best_sites(advice: &BypassAdvice) -> Option<&SiteChoice> {
     advice.sites.iter().find(|row| row.sites == advice.best_sites && !row.sites.is_empty())
 }
 
-/// How much more goes to L2 than now.
+/// Describes the change of the traffic to L2.
 fn change(then: &LevelMetrics, now: &LevelMetrics) -> String {
     let (then, now) = (then.lookups as f64, now.lookups as f64);
     if then == now { "no change".to_owned() } else { format!("{:+.1} %", 100.0 * (then / now - 1.0)) }
 }
 
-/// Returns the equation's result, and its effect.
+/// Describes the equation's result and its effect.
 fn equation(advice: &BypassAdvice, unit: Option<u64>) -> String {
     let Some(equation) = &advice.equation else {
         if advice.without_reuse {
@@ -107,7 +107,7 @@ fn equation(advice: &BypassAdvice, unit: Option<u64>) -> String {
     )
 }
 
-/// Lines and allocations of sites, each with the number of sites there; three at most.
+/// Returns the lines and allocations of sites, each with the number of sites; at most three.
 fn places_of(profile: &Profile, kernel: u32, sites: &[u32]) -> Vec<String> {
     let mut counts: Vec<(String, u32)> = Vec::new();
     for &site in sites {
@@ -147,7 +147,7 @@ fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Optio
     )
 }
 
-/// Pages touched per window of requests.
+/// Writes the pages touched per window of requests.
 pub(crate) fn write_pages(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let mut rows: Vec<(&Kernel, &PageMetrics)> =
         profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.pages.as_ref()?))).collect();

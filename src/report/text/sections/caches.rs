@@ -1,4 +1,4 @@
-//! What the simulated caches did, by kernel and by line.
+//! Writes the figures of the simulated caches by kernel and by line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -44,7 +44,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         add(lines.entry((&site.file, site.line)).or_default(), &site.metrics);
     }
     let mut lines: Vec<((&str, u32), Metrics)> = lines.into_iter().collect();
-    // Lines that touch shared memory alone reached no cache.
+    // Lines that access only shared memory have no cache lookups.
     lines.retain(|(_, sum)| [sum.l1, sum.l2].into_iter().flatten().any(|level| level.lookups > 0));
     lines.sort_by_key(|(place, sum)| (std::cmp::Reverse(dram(sum).read_sectors + dram(sum).write_sectors), *place));
     _ = writeln!(out, "{}", style.faint(&head("line, by DRAM traffic")));
@@ -62,7 +62,7 @@ pub(crate) fn head(what: &str) -> String {
     )
 }
 
-/// What of the traffic a GPU would not move from and to its own memory.
+/// Writes the part of the traffic that a GPU would transfer from and to host memory.
 fn write_host_memory(out: &mut String, profile: &Profile, model: &str, top: usize) {
     let rows = profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.host_memory.get(model)?)));
     for (kernel, host) in rows.take(top) {
@@ -76,7 +76,7 @@ fn write_host_memory(out: &mut String, profile: &Profile, model: &str, top: usiz
     }
 }
 
-/// Returns the legend of the columns of traffic.
+/// Returns the legend of the traffic columns.
 fn legend(profile: &Profile, model: &str) -> String {
     let lookups = match profile.run.lookup_bytes.get(model) {
         Some(LookupBytes { l1, l2 }) => {
@@ -93,12 +93,12 @@ fn of_sum(sum: &Metrics, unit: Option<LookupBytes>) -> String {
     figures(&sum.l1.unwrap_or_default(), &sum.l2.unwrap_or_default(), &sum.dram.unwrap_or_default(), unit)
 }
 
-/// Lookups in bytes; their number if the profile does not contain the bytes of one.
+/// Formats lookups in bytes, or their number if the bytes of a lookup are unknown.
 pub(crate) fn lookups(count: u64, each: Option<u64>) -> String {
     each.map_or_else(|| crate::words::figures::count(count), |each| bytes(count.saturating_mul(each)))
 }
 
-/// Returns the columns of [`head`] but for the last.
+/// Returns the columns of [`head`] except the last.
 pub(crate) fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Option<LookupBytes>) -> String {
     let sectors = |count: u64| bytes(count.saturating_mul(SECTOR_BYTES));
     format!(

@@ -1,4 +1,4 @@
-//! Conflicts between threads.
+//! Writes conflicts between threads.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::words::style::Style;
 use warpline_profile::Profile;
 use warpline_profile::model::Conflict;
 
-/// Returns a conflict in one line: which accesses, and what is wrong.
+/// Describes a conflict in one line: the accesses and the problem.
 pub fn conflict_line(profile: &Profile, conflict: &Conflict) -> String {
     let kernel = profile.kernels.iter().find(|kernel| kernel.id == conflict.kernel);
     let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));
@@ -34,7 +34,7 @@ pub fn conflict_line(profile: &Profile, conflict: &Conflict) -> String {
     format!("{first} and {second} in {kernel} to the same bytes {what}")
 }
 
-/// Which memory, and an example.
+/// Describes the memory of a conflict, with an example.
 pub fn conflict_place(profile: &Profile, conflict: &Conflict) -> String {
     let name = named(profile, conflict);
     let memory = match (conflict.space.as_str(), &conflict.variable) {
@@ -65,7 +65,7 @@ fn named(profile: &Profile, conflict: &Conflict) -> String {
     }
 }
 
-/// One line for the end of a run, if there is something to worry about.
+/// Returns one line for the end of a run, if there are relevant conflicts.
 pub fn in_short(profile: &Profile) -> Option<String> {
     let mut grave = profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
     let first = grave.next()?;

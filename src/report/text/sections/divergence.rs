@@ -1,4 +1,4 @@
-//! The memory divergence of the whole program.
+//! Writes the memory divergence of the whole program.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::words::figures::{count, percent, ratio};
 use crate::words::style::Style;
 use warpline_profile::{ALL, Profile, degree, memory_divergence};
 
-/// Columns: size of a piece, and what makes the requests.
+/// Columns: size of a piece, and kind of requests.
 const COLUMNS: [(&str, &str); 6] =
     [("32", "load"), ("32", "store"), ("32", ALL), ("128", "load"), ("128", "store"), ("128", ALL)];
 

@@ -1,4 +1,4 @@
-//! The limiter of each kernel, from the known rates.
+//! Writes the limiter of each kernel, from the known rates.
 
 use std::fmt::Write as _;
 
@@ -54,8 +54,8 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
 /// Returns the limiter, if enough rates are known.
 pub(crate) fn limiter(estimate: &Estimate) -> String {
     let known = |part: &str| estimate.limits.iter().any(|limit| limit.name == part);
-    // Passes of L1 are not even counted for models without its stages.
-    // Nor is it known where host memory is used, whose bus is slower than anything else.
+    // For models without L1 stages, their passes are not counted. The limiter is also unknown if host memory is used,
+    // because its bus is slower than any other unit.
     let bus = estimate.unknown.iter().any(|part| part == "bus");
     if bus || !known("instructions") && !known("l1_data") {
         return "not known".to_owned();
@@ -75,7 +75,7 @@ fn ideal(estimate: &Estimate) -> String {
     format!("{} ({:.1} x, {})", seconds(ideal.seconds), ideal.gain, name(&ideal.limiter))
 }
 
-/// Returns a limit for people.
+/// Returns the displayed name of a limit.
 pub(crate) fn name(limit: &str) -> &str {
     match limit {
         "instructions" => "instruction issue",

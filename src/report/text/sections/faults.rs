@@ -1,4 +1,4 @@
-//! Bad accesses.
+//! Writes bad accesses.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::words::style::Style;
 use warpline_profile::Profile;
 use warpline_profile::model::{Fault, Frame};
 
-/// Returns a fault in one line.
+/// Describes a fault in one line.
 pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     if fault.kind == "divergent_barrier" {
         return divergent_line(profile, fault);
@@ -58,7 +58,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     text
 }
 
-/// Returns a barrier that part of a warp reached.
+/// Describes a barrier that only a part of a warp reached.
 fn divergent_line(profile: &Profile, fault: &Fault) -> String {
     let kernel = fault.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
     let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));
@@ -69,7 +69,7 @@ fn divergent_line(profile: &Profile, fault: &Fault) -> String {
     )
 }
 
-/// Barriers at which warps of one block wait for each other.
+/// Describes barriers at which warps of one block wait for each other.
 fn different_line(profile: &Profile, fault: &Fault, other: &Frame) -> String {
     let kernel = fault.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
     let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));
@@ -89,7 +89,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
     let heading = if barriers { "BAD ACCESSES AND BARRIERS" } else { "BAD ACCESSES" };
     _ = writeln!(out, "{}", style.warning(heading));
     for fault in &profile.faults {
-        // The second half names the memory; it gets a line of its own.
+        // The second half names the memory and is written on a separate line.
         let line = fault_line(profile, fault);
         match line.split_once(", block ") {
             Some((what, rest)) => {

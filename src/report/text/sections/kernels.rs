@@ -1,4 +1,4 @@
-//! Kernels by traffic.
+//! Writes kernels by traffic.
 
 use std::fmt::Write as _;
 
@@ -66,7 +66,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// Writes how many rows are not shown; `what` is their plural noun.
+/// Writes the number of rows that are not shown; `what` is their plural noun.
 pub(crate) fn more(out: &mut String, all: usize, top: usize, what: &str, style: Style) {
     if all > top {
         let rest = all - top;

@@ -1,4 +1,4 @@
-//! How the launches of a kernel from one call path differ.
+//! Writes the differences between launches of a kernel from one call path.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use warpline_profile::Profile;
 use warpline_profile::model::{Kernel, PathSpread, RatioSpread, Spread};
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// A row of the table: the figure's name in the profile, its title, and its form.
+/// A row of the table: the figure's name in the profile, its title, and its format.
 type Shown = (&'static str, &'static str, FigureForm);
 
-/// Form of a figure, and whether launches that differ in it alone are listed.
+/// Format of a figure. It also determines whether launches are listed that differ only in this figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FigureForm {
     /// A count of sectors, as bytes.
@@ -24,7 +24,7 @@ enum FigureForm {
     Share,
     /// A mean.
     Mean,
-    /// Seconds. They follow from the others, so they are not listed alone.
+    /// Seconds. They follow from other figures, so differences only in time are not listed.
     Seconds,
 }
 
@@ -42,10 +42,12 @@ const SHOWN: [Shown; 11] = [
     ("estimate.seconds", "estimated time", FigureForm::Seconds),
 ];
 
-/// Differences below this share of the greatest figure, or below as many points, are no news: caches alone make them.
+/// Minimum relative difference (or difference in percentage points) that is shown. Caches alone cause smaller
+/// differences.
 const SIGNIFICANT: f64 = 0.01;
 
-/// Mean, least, greatest and standard deviation of a figure over the launches of a path; `None` where none has it.
+/// Returns mean, minimum, maximum and standard deviation of a figure over the launches of a path; `None` if no launch
+/// has it.
 fn values(path: &PathSpread, (name, _, form): Shown) -> Option<[f64; 4]> {
     if matches!(form, FigureForm::Sectors | FigureForm::Count) {
         let Spread { mean, min, max, stddev } = *path.counts.get(name).filter(|spread| spread.max > 0)?;
@@ -60,13 +62,13 @@ fn differing(path: &PathSpread) -> Vec<(Shown, [f64; 4])> {
     let all = SHOWN.into_iter().filter_map(|shown| Some((shown, values(path, shown)?)));
     all.filter(|((.., form), [_, min, max, _])| {
         let whole = if *form == FigureForm::Share { 1.0 } else { *max };
-        // What reads the same is not a difference.
+        // Values with the same display text are treated as equal.
         max > min && max - min >= SIGNIFICANT * whole && figure(*min, *form) != figure(*max, *form)
     })
     .collect()
 }
 
-/// Returns whether they differ in anything that is news.
+/// Returns whether the launches differ in any relevant figure.
 fn differ(path: &PathSpread) -> bool {
     differing(path).iter().any(|((.., form), _)| *form != FigureForm::Seconds)
 }
@@ -83,7 +85,7 @@ fn figure(value: f64, form: FigureForm) -> String {
 
 pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let all = |kernel: &PathSpread| kernel.counts.get("global.sectors").copied().unwrap_or_default();
-    // Launches that do the same need no table.
+    // Equal launches need no table.
     let mut rows: Vec<(&Kernel, &PathSpread)> = profile
         .kernels
         .iter()
@@ -140,7 +142,7 @@ mod tests {
         assert!(differ(&path([1000, 1000], [0.2, 0.3])));
         assert!(!differ(&path([1000, 1005], [0.5, 0.5])));
         assert!(differ(&path([1000, 1500], [0.5, 0.5])));
-        // Passes alone are news, time alone is not.
+        // Differences only in passes are shown; differences only in time are not.
         let only = |name: &str, max: u64| {
             let mut path = path([7, 7], [0.5, 0.5]);
             path.counts.insert(name.to_owned(), Spread { min: 4, max, ..Spread::default() });

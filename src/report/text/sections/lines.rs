@@ -1,4 +1,4 @@
-//! The lines that cost most more than they need to, and those with bank conflicts.
+//! Writes the lines with the highest avoidable cost, and those with bank conflicts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -60,7 +60,7 @@ fn section(out: &mut String, profile: &Profile, style: Style, top: usize, rows: 
 
 fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<'_>) {
     let sum = &group.sum;
-    // A load that was moved out of a loop stands near its line.
+    // A load that was moved out of a loop is attributed to a nearby line.
     let near = if group.sites.iter().all(|site| site.approximate) { " ~" } else { "" };
     let kind = format!("{} {} {} B{near}", group.space, group.op, group.bytes);
     let lanes = ratio(sum.lanes, sum.requests);
@@ -107,7 +107,8 @@ fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<
     }
 }
 
-/// How many lines of 128 bytes the requests touch, where they differ: the commonest numbers and their shares.
+/// Describes the number of 128-byte lines that requests touch, if it varies: the most frequent numbers and their
+/// shares.
 fn spread_of_lines(group: &Group<'_>) -> Option<String> {
     let mut sums: BTreeMap<usize, u64> = BTreeMap::new();
     for lines in group.sites.iter().filter_map(|site| site.metrics.lines_touched.get("128")) {
@@ -128,7 +129,7 @@ fn spread_of_lines(group: &Group<'_>) -> Option<String> {
     Some(format!("{mean:.2} per request: {}{more}", shown.join(", ")))
 }
 
-/// The allocations a group touches, by traffic.
+/// Returns the allocations that a group touches, by traffic.
 fn touched(profile: &Profile, group: &Group<'_>) -> String {
     let mut sums: BTreeMap<Option<u64>, u64> = BTreeMap::new();
     for row in group.sites.iter().flat_map(|site| &site.by_allocation) {
@@ -140,8 +141,8 @@ fn touched(profile: &Profile, group: &Group<'_>) -> String {
     }))
 }
 
-/// What the parts of a sum are called, the largest first. Parts that are called the same are one, as a variable that is
-/// allocated in each of many iterations.
+/// Lists the names of a sum's parts, the largest first. Parts with the same name are combined, for example a variable
+/// that is allocated in each iteration.
 fn alike_together(parts: impl Iterator<Item = (String, u64, usize)>) -> String {
     let mut sums: BTreeMap<String, (u64, usize)> = BTreeMap::new();
     for (name, part, allocations) in parts {
@@ -170,7 +171,7 @@ fn allocation_name(profile: &Profile, id: u64) -> String {
     match profile.allocation(id) {
         Some(allocation) => {
             let name = allocation.name.clone().unwrap_or_else(|| format!("#{id}"));
-            // Those that share a row have one size, or no size is shown.
+            // Allocations of a shared row have the same size; otherwise, no size is shown.
             format!("{name} ({}, {})", allocation.kind, bytes(allocation.bytes / allocation.count.max(1)))
         }
         None => format!("#{id}"),
@@ -182,8 +183,8 @@ fn kernel_name(profile: &Profile, id: u32) -> String {
     kernel.map_or("?".to_owned(), |kernel| names::label(profile, kernel))
 }
 
-/// From `main` to the line: host path of the heaviest launch, the launch, the device calls.
-/// `before` is the host path shown last: the same one is not repeated.
+/// Writes the path from `main` to the line: the host path of the heaviest launch, the launch, and the device calls.
+/// `before` is the previously shown host path, which is not repeated.
 fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>, before: &mut Vec<String>) {
     let Some(kernel) = profile.kernels.iter().find(|kernel| kernel.id == row.kernel) else { return };
     let sectors = |launch: &&warpline_profile::model::Launch| launch.metrics.values().map(|m| m.sectors).sum::<u64>();
@@ -198,7 +199,7 @@ fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>,
     parts.push(places::launch(&kernel.name, launch));
     let context = site.contexts.iter().max_by_key(|context| context.metrics.sectors);
     let calls = context.map_or(&[][..], |context| &context.calls[..]);
-    // The frames are where the next call is made; what is called at the last one is the site's function.
+    // Each frame is the position of the next call. The function called at the last one is that of the site.
     let chain: Vec<&Frame> = calls.iter().chain(site.inlined_at.iter().rev()).collect();
     parts.extend(chain.iter().map(|frame| places::frame(frame)));
     let last = Frame { function: site.function.clone(), file: site.file.clone(), line: site.line, column: 0 };

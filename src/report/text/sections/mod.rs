@@ -1,4 +1,4 @@
-//! The sections of the text report, a file each.
+//! The sections of the text report, one file each.
 
 mod all;
 mod allocations;

@@ -1,4 +1,4 @@
-//! Several models next to each other: what one program would do on each.
+//! Compares several models: the predicted figures of the program on each.
 
 use std::fmt::Write as _;
 
@@ -53,7 +53,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// What a kernel's requests did in the caches of a model; `None` where it did not run on it.
+/// Returns the cache figures of a kernel's requests on a model; `None` if it did not run on it.
 fn cache_metrics(kernel: &Kernel, model: &str, models: &[String]) -> Option<CacheMetrics> {
     if models.first().is_some_and(|first| first == model) {
         let sum = memory(&kernel.metrics);

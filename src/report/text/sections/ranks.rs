@@ -1,4 +1,4 @@
-//! How work differs from rank to rank.
+//! Writes the differences between ranks.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How far apart uses of the same data lie.
+//! Writes reuse distances.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Tables of analyses that have no section of their own.
+//! Writes tables of analyses without a separate section.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Values that accesses move, by line and by allocation.
+//! Writes the values that accesses transfer, by line and by allocation.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What all launches did, where a budget recorded some of them.
+//! Writes estimates over all launches, if a budget recorded only some.
 
 use std::fmt::Write as _;
 
@@ -69,7 +69,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// Returns a sum of totals with its bound as a share of it.
+/// Formats a sum of totals with its relative bound.
 fn total(whole: &WholeRun, figures: &[&str], scale: u64) -> String {
     together(figures.iter().filter_map(|name| whole.total(name))).map_or("-".to_owned(), |all| sum(&all, scale))
 }
