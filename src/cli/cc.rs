@@ -1,4 +1,4 @@
-//! `warpline cc`: hands over to `warpline-cc`.
+//! `warpline cc`: runs `warpline-cc`.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -12,7 +12,7 @@ use crate::exit_code;
 /// Name of the compiler's executable.
 pub(super) const COMPILER: &str = "warpline-cc";
 
-/// Finds the compiler: in the folder of this executable, else on the search path.
+/// Finds the compiler in the folder of this executable, or on the search path.
 pub(super) fn compiler() -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|here| {
         let here = here.canonicalize().unwrap_or(here);
@@ -26,7 +26,7 @@ pub(super) fn missing(error: &std::io::Error) -> Failure {
     Failure::new(exit_code::TOOLCHAIN, format!("{what}: {error}"))
 }
 
-/// Replaces this process by the compiler, so that messages and exit code are its own.
+/// Replaces this process by the compiler, so that its messages and exit code are returned unchanged.
 pub(super) fn execute(arguments: &CcArguments) -> Result<u8, Failure> {
     let all: &[OsString] = &arguments.arguments;
     Err(missing(&Command::new(compiler()).args(all).exec()))

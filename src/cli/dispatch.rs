@@ -1,4 +1,4 @@
-//! From the command line to the command.
+//! Parses the command line and runs the command.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ pub fn main() -> ExitCode {
             if !error.use_stderr() {
                 return shown(error.print().and_then(|()| std::io::stdout().flush()));
             }
-            // It quotes what was typed, which may be the name of a file that somebody else chose.
+            // The message quotes the command line, which may contain the name of an untrusted file.
             let text = error.render().to_string();
             _ = std::io::stderr().write_all(output::written_out(&text).as_bytes());
             return ExitCode::from(exit_code::USAGE);
@@ -64,7 +64,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The exit code once help or a version was printed. A reader that has gone away is not an error.
+/// Returns the exit code after help or a version was printed. A closed output is not an error.
 fn shown(printed: std::io::Result<()>) -> ExitCode {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

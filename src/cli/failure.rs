@@ -1,11 +1,11 @@
-//! What ends a command.
+//! The error that ends a command.
 
-/// What a command could not do, and the exit code for it.
+/// The reason why a command failed, and its exit code.
 #[derive(Debug)]
 pub struct Failure {
     /// Exit code.
     pub code: u8,
-    /// Message for standard error; empty if all has been reported.
+    /// Message for standard error; empty if everything is already reported.
     pub message: String,
 }
 

@@ -1,18 +1,18 @@
-//! `--label KEY=VALUE`: facts of a run that only the user has, such as the commit that was built.
+//! `--label KEY=VALUE`: facts about a run that only the user knows, such as the commit that was built.
 
 use std::collections::BTreeMap;
 
 use crate::cli::Failure;
 use crate::exit_code;
 
-/// Most labels of a profile.
+/// Maximum number of labels of a profile.
 const MAX_LABELS: usize = 64;
-/// Most letters of a label's name.
+/// Maximum number of letters of a label's name.
 const MAX_NAME: usize = 64;
-/// Most bytes of a label's value.
+/// Maximum bytes of a label's value.
 const MAX_VALUE: usize = 1024;
 
-/// Returns the labels, checked.
+/// Parses and checks the labels.
 pub(super) fn parse(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     if given.len() > MAX_LABELS {

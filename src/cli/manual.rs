@@ -1,5 +1,5 @@
-//! `warpline completions` and `warpline man`: what `make install` adds to the binaries, made from the command line
-//! itself.
+//! `warpline completions` and `warpline man`: generate the completions and manual pages that `make install` installs,
+//! from the definition of the command line.
 
 use clap::CommandFactory as _;
 

@@ -1,4 +1,4 @@
-//! Standard output, files and colours.
+//! Writes to standard output, files and terminals.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
@@ -14,7 +14,7 @@ use crate::exit_code;
 /// Whether to use colours.
 #[derive(Clone, Copy, Debug)]
 pub struct Color {
-    /// On standard output.
+    /// Whether to use colours on standard output.
     pub stdout: bool,
 }
 
@@ -35,20 +35,20 @@ impl Color {
     }
 }
 
-/// The rank that this process speaks for, where it is one of several of a job.
+/// The rank of this process, if it belongs to a job. Messages contain it.
 static RANK: OnceLock<u32> = OnceLock::new();
 
-/// From here on messages name a rank: launchers mix the output of their processes.
+/// Adds a rank to all further messages, because launchers mix the output of their processes.
 pub(super) fn speak_for_rank(index: u32) {
     RANK.get_or_init(|| index);
 }
 
-/// A message with what was typed in one line each: names of files may hold line ends.
+/// Escapes line ends in the parts of a message that the user typed, such as names of files.
 pub(super) fn written_out(text: &str) -> String {
     let folder = std::env::current_dir().ok().map(OsString::from);
     let typed: Vec<String> =
         std::env::args_os().chain(folder).map(|word| word.to_string_lossy().into_owned()).collect();
-    // `--option=NAME`, too.
+    // Values in `--option=NAME` are included.
     let values = typed.iter().filter_map(|word| word.split_once('=')).map(|(_, value)| value);
     visible::message_with(text, typed.iter().map(String::as_str).chain(values))
 }
@@ -58,7 +58,7 @@ pub(super) fn say(text: impl std::fmt::Display) {
     let text = text.to_string();
     let text = written_out(&text);
     match RANK.get() {
-        // One write, so that lines of several ranks do not mix.
+        // The message is written with one call, so that lines of several ranks are not mixed.
         Some(rank) => {
             let lines: String = text.lines().map(|line| format!("warpline: rank {rank}: {line}\n")).collect();
             _ = std::io::stderr().lock().write_all(lines.as_bytes());
@@ -68,7 +68,7 @@ pub(super) fn say(text: impl std::fmt::Display) {
     }
 }
 
-/// Writes to standard output. A reader that has gone away is not an error.
+/// Writes to standard output. A closed output is not an error.
 pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -79,11 +79,11 @@ pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Refuses to write a file over one that is needed: the same file by whatever path.
+/// Refuses to overwrite an input file, also if it is given by another path.
 pub(super) fn refuse_same(needed: &Path, output: &Path) -> Result<(), Failure> {
     let same = match (needed.canonicalize(), output.canonicalize()) {
         (Ok(one), Ok(other)) => one == other && one.is_file(),
-        // What does not exist yet has no other names that matter.
+        // A file that does not exist yet has no other relevant paths.
         _ => needed == output,
     };
     if !same {
@@ -93,8 +93,8 @@ pub(super) fn refuse_same(needed: &Path, output: &Path) -> Result<(), Failure> {
     Err(Failure::new(exit_code::USAGE, message))
 }
 
-/// Refuses to write a page or binary data to a terminal; `-` as the output's name does it all the same. `input` gives
-/// the name that the message proposes.
+/// Refuses to write a page or binary data to a terminal, unless the output's name is `-`. `input` determines the file
+/// name that the message proposes.
 pub(super) fn refuse_terminal(output: Option<&Path>, input: &Path, extension: &str) -> Result<(), Failure> {
     if output.is_some() || !std::io::stdout().is_terminal() {
         return Ok(());
@@ -106,7 +106,7 @@ pub(super) fn refuse_terminal(output: Option<&Path>, input: &Path, extension: &s
     Err(Failure::new(exit_code::USAGE, message))
 }
 
-/// Writes to a file (under a temporary name, then renamed), or to standard output for `-` and none.
+/// Writes to a file (under a temporary name that is then renamed), or to standard output for `-` or no name.
 pub(super) fn write(bytes: &[u8], to: Option<&Path>) -> Result<(), Failure> {
     match to {
         None => print(bytes),

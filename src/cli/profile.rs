@@ -1,4 +1,4 @@
-//! `warpline profile`: compile, run and report in one go.
+//! `warpline profile`: compiles, runs and reports in one command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
         .status()
         .map_err(|error| cc::missing(&error))?;
     if !status.success() {
-        // The compiler has printed its error; an unknown option may have been meant for `run`.
+        // The compiler has printed its error. An unknown option may have been intended for `run`.
         let code = status.code().map_or(exit_code::UNEXPECTED, |code| code as u8);
         let message = compiler.iter().find_map(|argument| meant_for_run(argument)).unwrap_or_default();
         return Err(Failure { code, message });
@@ -70,7 +70,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     Ok(if outcome.code == 0 && nothing { exit_code::NOTHING_MATCHED } else { outcome.code })
 }
 
-/// Names the program as its user would: the folder that it was built in is gone when the profile is read.
+/// Replaces the program's path by its name, because the folder in which it was built no longer exists.
 fn name_program(profile: &mut Profile, folder: &Path) {
     let folder = format!("{}/", folder.display());
     for text in profile.run.program.iter_mut().take(1).chain(&mut profile.run.notes) {
@@ -78,7 +78,7 @@ fn name_program(profile: &mut Profile, folder: &Path) {
     }
 }
 
-/// Whose arguments are whose.
+/// The arguments of the compiler, of `run` and of the program.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Parts {
     compiler: Vec<OsString>,
@@ -86,8 +86,8 @@ struct Parts {
     program: Vec<OsString>,
 }
 
-/// The options of `run` that `profile` accepts, too, by their long names, and whether a value follows. `--threads` is
-/// left to nvcc, which has one of its own; `--device` concerns the compiler as well.
+/// Returns the options of `run` that `profile` also accepts, by their long names, and whether a value follows.
+/// `--threads` is passed to nvcc, which has an option with this name, and `--device` also affects the compiler.
 fn run_options() -> Vec<(String, bool)> {
     let command = command();
     let known = command.get_arguments().filter_map(|argument| {
@@ -97,7 +97,7 @@ fn run_options() -> Vec<(String, bool)> {
     known.collect()
 }
 
-/// Options of `run` as options of `profile`.
+/// Returns the options of `run` as options of `profile`.
 fn command() -> clap::Command {
     RunArguments::augment_args(clap::Command::new("warpline profile"))
 }
@@ -106,7 +106,7 @@ fn requests_help(all: &[OsString]) -> bool {
     all.iter().take_while(|argument| *argument != "--").any(|argument| argument == "-h" || argument == "--help")
 }
 
-/// What `--help` shows: the options of `run` that `profile` takes.
+/// Returns the options of `run` for `--help`.
 fn help() -> String {
     let mut command = command()
         .about("Compile, run and report in one go")
@@ -117,7 +117,7 @@ fn help() -> String {
     command.render_help().to_string()
 }
 
-/// Returns a hint about an option that no compiler has and that is much like one of `run`.
+/// Returns a hint about an unknown compiler option that is similar to an option of `run`.
 fn meant_for_run(argument: &OsStr) -> Option<String> {
     let text = argument.to_str().filter(|text| text.starts_with("--"))?;
     let error = command().try_get_matches_from(["warpline profile", text]).err()?;
@@ -128,7 +128,7 @@ fn meant_for_run(argument: &OsStr) -> Option<String> {
     Some(format!("if `{text}` was meant for the run, not for the compiler: the option is called `{like}`"))
 }
 
-/// Sorts the arguments by whom they are for.
+/// Divides the arguments among the compiler, `run` and the program.
 fn split(all: &[OsString]) -> Result<Parts, Failure> {
     let usage = |message: &str| Failure::new(exit_code::USAGE, format!("{message}; usage: {USAGE}"));
     let mut parts = Parts::default();
@@ -140,7 +140,7 @@ fn split(all: &[OsString]) -> Result<Parts, Failure> {
             parts.program = rest.cloned().collect();
             break;
         }
-        // The profile's name, as for `run` and `report`; the program's own is of no use to anybody.
+        // `-o` names the profile, as for `run` and `report`; the executable is temporary and needs no name.
         if let Some(attached) = text.strip_prefix("-o").filter(|name| name.is_empty() || name.ends_with(".wlprof")) {
             let name = if attached.is_empty() { rest.next().cloned() } else { Some(OsString::from(attached)) };
             let name = name.ok_or_else(|| usage("-o needs the name of the profile"))?;
@@ -170,7 +170,7 @@ fn split(all: &[OsString]) -> Result<Parts, Failure> {
     Ok(parts)
 }
 
-/// The options of `run`, read as `run` itself would.
+/// Parses the options of `run` in the same way as `run` does.
 pub(super) fn parsed(
     options: Vec<OsString>,
     executable: OsString,
@@ -181,7 +181,7 @@ pub(super) fn parsed(
     let words = words.chain([OsStr::new("--").into(), executable]).chain(program);
     let read = command.try_get_matches_from(words).and_then(|matches| RunArguments::from_arg_matches(&matches));
     read.map_err(|error| {
-        // clap's second part is the usage of `run`, which is not what was typed.
+        // The second part of clap's message shows the usage of `run`, which does not apply here.
         let text = error.to_string();
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
         Failure::new(exit_code::USAGE, format!("{message}; usage: {USAGE}"))
@@ -190,7 +190,7 @@ pub(super) fn parsed(
 
 const USAGE: &str = "warpline profile SOURCES… [COMPILER OPTIONS] [OPTIONS OF `warpline run`] [-- ARGS…]";
 
-/// Name of the program after its first source.
+/// Returns the name of the program, which is derived from its first source.
 fn executable_name(compiler: &[OsString]) -> String {
     let source = compiler.iter().map(Path::new).find(|path| {
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -218,7 +218,7 @@ mod tests {
         let named = split(&words("app.cu -o out.wlprof -O2")).unwrap();
         assert_eq!((named.compiler, named.run), (words("app.cu -O2"), words("--output out.wlprof")));
         assert_eq!(split(&words("app.cu -oout.wlprof")).unwrap().run, words("--output out.wlprof"));
-        // Options whose value stands behind `=` alone.
+        // The values of these options follow only after `=`.
         let values = split(&words("--values app.cu --trace-values=int,float --values=memory")).unwrap();
         let run = words("--values --trace-values=int,float --values=memory");
         assert_eq!((values.compiler, values.run), (words("app.cu"), run));

@@ -1,12 +1,12 @@
-//! Sizes as people write them, and what stands where they write none.
+//! Parses sizes, and provides their defaults.
 
 use super::Failure;
 use crate::exit_code;
 
-/// Smaller pieces would be for nothing but trouble.
+/// Minimum size of a trace piece; smaller pieces have no benefit.
 const LEAST_PIECE: u64 = 64 << 10;
 
-/// `65536`, `64K`, `2M` or `1.5 GiB` in bytes.
+/// Parses `65536`, `64K`, `2M` or `1.5 GiB` to bytes.
 pub(in crate::cli) fn size(text: &str) -> Option<u64> {
     let text = text.trim();
     let text = text.strip_suffix(['B', 'b']).unwrap_or(text);
@@ -26,7 +26,7 @@ pub(in crate::cli) fn size(text: &str) -> Option<u64> {
     (0.0..9e18).contains(&bytes).then_some(bytes as u64)
 }
 
-/// `zstd`, or `zstd:LEVEL`.
+/// Parses `zstd` or `zstd:LEVEL`.
 pub(in crate::cli) fn compression(text: &str) -> Option<i32> {
     let level = match text.split_once(':') {
         None => warpline_analyzer::trace::DEFAULT_LEVEL.to_string(),
@@ -36,7 +36,7 @@ pub(in crate::cli) fn compression(text: &str) -> Option<i32> {
     (text == "zstd" || text.starts_with("zstd:")).then_some(level)
 }
 
-/// Size of a trace's pieces.
+/// Parses the size of a trace's pieces.
 pub(in crate::cli) fn piece_size(text: &str) -> Result<u64, Failure> {
     size(text).filter(|&bytes| bytes >= LEAST_PIECE).ok_or_else(|| {
         let message = format!("pieces of a trace take a size from 64K on, as 512M or 4G, not `{text}`");
@@ -44,7 +44,7 @@ pub(in crate::cli) fn piece_size(text: &str) -> Result<u64, Failure> {
     })
 }
 
-/// The program needs a core too.
+/// Returns the default number of threads, which leaves one core for the program.
 pub(in crate::cli) fn default_threads() -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     (cores / 2).clamp(1, 8) as u32

@@ -1,4 +1,4 @@
-//! The GPU models that a command is to simulate.
+//! Selects the GPU models that a command simulates.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ use warpline_analyzer::simulation::{ReuseScope, ReuseSettings, Settings};
 use warpline_simulator::locality::{Distance, Stores};
 use warpline_simulator::models::Rates;
 
-/// A model, ready to be simulated.
+/// A model with all data for its simulation.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct Chosen {
     /// Name on the command line.
     pub(in crate::cli) key: String,
-    /// Its scheduler's numbers.
+    /// Parameters of its scheduler.
     pub(in crate::cli) device: Device,
-    /// Figures of the device that no source gives.
+    /// Figures of the device that are assumed because no source gives them.
     pub(in crate::cli) assumed: Vec<&'static str>,
     /// Its caches.
     pub(in crate::cli) simulation: Settings,
     /// Its rates.
     pub(in crate::cli) rates: Rates,
-    /// Why it was chosen, if it was not requested.
+    /// Reason for its selection, if it was not requested.
     pub(in crate::cli) reason: Option<String>,
-    /// What the user should know of that choice.
+    /// Note for the user about the selection.
     pub(in crate::cli) note: Option<String>,
-    /// Of compute capability 4 or less.
+    /// Whether the GPU has compute capability 4 or less.
     pub(in crate::cli) kepler: bool,
 }
 
@@ -55,10 +55,9 @@ impl Chosen {
     }
 }
 
-/// Bounds the memory of the analysis of each model, if that is requested.
+/// Limits the memory of the analysis of each model, if requested.
 ///
-/// # Errors
-/// Returns an error if it is not a size, or too small for what cannot be given up.
+/// # Errors Returns an error if the limit is not a size, or is too small for the required data.
 pub(in crate::cli) fn bound_memory(
     models: &mut [&mut Chosen],
     text: Option<&str>,
@@ -83,7 +82,7 @@ pub(in crate::cli) fn bound_memory(
     Ok(())
 }
 
-/// Returns the models of `--gpu A,B,…`; what `default` gives when none is named. There is at least one.
+/// Returns the models of `--gpu A,B,…`, or the result of `default` if none is named. There is at least one.
 pub(in crate::cli) fn choose(
     names: Option<&str>,
     default: impl FnOnce() -> DefaultModel,

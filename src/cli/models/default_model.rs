@@ -1,5 +1,5 @@
-//! The GPU model that is used if none is requested: that of the GPU found, else by the architecture that the program
-//! was built for.
+//! Selects the GPU model if none is requested: that of the installed GPU, or otherwise by the architecture for which
+//! the program was built.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,12 +16,12 @@ use warpline_toolchain::gpu;
 use warpline_analyzer::trace::{self, Message, TraceReader};
 use warpline_simulator::models::{self, DEFAULT_MODEL};
 
-/// A choice, and why.
+/// A selection with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct DefaultModel {
     pub(in crate::cli) model: String,
     pub(in crate::cli) reason: String,
-    /// What the user should know of it.
+    /// Note for the user about the selection.
     pub(in crate::cli) note: Option<String>,
 }
 
@@ -31,7 +31,8 @@ impl DefaultModel {
         DefaultModel { model, reason: format!("the program was built for sm_{number}"), note: None }
     }
 
-    /// Chooses for a program whose code for `runs` runs, although `requested` was requested.
+    /// Selects the model of a program whose executed code is for the architecture `runs`, although `requested` was
+    /// requested.
     fn by_architectures(runs: u32, requested: u32) -> DefaultModel {
         let by_code = DefaultModel::by_architecture(runs);
         if requested == runs || requested == 0 {
@@ -56,7 +57,7 @@ impl DefaultModel {
     }
 }
 
-/// Creates a `DefaultModel` for a program that is to be run.
+/// Selects the model for a program to be run.
 pub(in crate::cli) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel {
     let gpu = if on_gpu { first_gpu().and_then(|name| DefaultModel::by_gpu(&name)) } else { None };
     let built = || {
@@ -67,22 +68,22 @@ pub(in crate::cli) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel 
     gpu.or_else(built).or_else(|| interpreted(program)).unwrap_or_else(DefaultModel::none)
 }
 
-/// Interpreters compile their kernels for the GPU that is modelled: the newest that needs none of Hopper's own
-/// instructions.
+/// Selects the model for an interpreter, which compiles its kernels for the modelled GPU: the newest one that does not
+/// need Hopper's special instructions.
 fn interpreted(program: &OsStr) -> Option<DefaultModel> {
     let name = Path::new(program).file_name()?.to_str()?;
     let python = ["python", "ipython", "pytest", "jupyter"].iter().any(|one| name.starts_with(one));
     python.then(|| DefaultModel { model: "a100".to_owned(), reason: "the program is in Python".to_owned(), note: None })
 }
 
-/// Creates a `DefaultModel` for a trace: by the GPU that the kernels ran on or that the run was made for. A program for an old architecture that
-/// was started by hand ran for [`DEFAULT_MODEL`] without having requested it; then the first module's architecture
-/// decides.
+/// Selects the model for a trace: the GPU that ran the kernels, or the model of the run. A program for an old
+/// architecture that was started without `warpline run` used [`DEFAULT_MODEL`] without requesting it; the first
+/// module's architecture then decides.
 pub(in crate::cli) fn of_trace(path: &Path) -> DefaultModel {
     let mut recorded = None;
     let Ok(opened) = trace::open(path) else { return DefaultModel::none() };
     let Ok(mut reader) = TraceReader::new(opened.stream) else { return DefaultModel::none() };
-    // Modules come before the first launch.
+    // Modules precede the first launch.
     while let Ok(Message::Event(event)) = reader.next() {
         match *event {
             Event::Program { device, .. } => {
@@ -108,7 +109,7 @@ pub(in crate::cli) fn of_trace(path: &Path) -> DefaultModel {
     recorded.unwrap_or_else(DefaultModel::none)
 }
 
-/// Returns the file that a command's first word means.
+/// Returns the file of a program's name.
 pub(in crate::cli) fn found(program: &OsStr) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(program.into());
@@ -117,7 +118,8 @@ pub(in crate::cli) fn found(program: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// Returns the oldest architecture whose code runs among an executable's units, and the one that was requested there.
+/// Returns the oldest architecture among the executed code of an executable's units, and the architecture that was
+/// requested for it.
 fn built_for(path: &Path) -> Option<(u32, u32)> {
     let cache = ReadCache::new(File::open(path).ok()?);
     let file = object::File::parse(&cache).ok()?;
@@ -126,7 +128,7 @@ fn built_for(path: &Path) -> Option<(u32, u32)> {
     words.iter().map(|word| architectures_of(u32::from_le_bytes(*word))).filter(|(runs, _)| *runs != 0).min()
 }
 
-/// Name of the first GPU, from the driver's own tool.
+/// Returns the name of the first GPU, from the driver's tool.
 fn first_gpu() -> Option<String> {
     gpu::query().ok()?.into_iter().next().map(|gpu| gpu.name)
 }
@@ -138,7 +140,7 @@ mod tests {
     #[test]
     fn without_a_hint_there_is_a_default() {
         assert_eq!(of_program(OsStr::new("/no/such/program"), false), DefaultModel::none());
-        // Not built by Warpline.
+        // This program was not built by Warpline.
         assert_eq!(of_program(OsStr::new("sh"), false), DefaultModel::none());
         assert_eq!(of_trace(Path::new("/no/such/trace")), DefaultModel::none());
     }

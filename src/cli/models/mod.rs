@@ -1,4 +1,4 @@
-//! GPU models: which one, and what they are.
+//! Selection and display of GPU models.
 
 pub(super) mod chosen;
 pub(super) mod default_model;

@@ -1,4 +1,4 @@
-//! Assumptions of a document's figures, in sentences.
+//! Sentences about the assumptions of a document's figures.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use warpline_prediction::outcome::Prediction;
 use warpline_prediction::overflow::overflows;
 use warpline_prediction::subject::Subject;
 
-/// Sites that some configuration took from the run.
+/// Returns the sites for which some configuration uses figures of the run.
 pub(super) fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) -> Vec<RecordedSite> {
     let mut found = BTreeSet::new();
     for prediction in predictions {
@@ -31,7 +31,7 @@ pub(super) fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) 
     found.into_iter().collect()
 }
 
-/// Returns the note for a model whose order of warps predictions do not replay.
+/// Returns a note if predictions do not simulate the model's order of warps.
 pub(super) fn order_not_replayed(model: &Model<'_>) -> Option<String> {
     let order = model.device.order;
     (!matches!(order, Order::LooseRoundRobin { .. })).then(|| {
@@ -117,13 +117,13 @@ pub(super) fn assumptions(
     all
 }
 
-/// Lines of accesses that a launch makes and of which not enough is known.
+/// Returns the lines of accesses in a launch about which too little is known.
 fn unknown_lines(subject: &Subject<'_>, found: &Prediction) -> Vec<u32> {
     let made = found.sites.iter().enumerate().filter(|(number, site)| subject.is_unknown(*number, site));
     made.map(|(number, _)| subject.line(number)).collect()
 }
 
-/// What it means that some figures are taken from a run on the model `measured_on`.
+/// Explains the consequence of figures that are taken from a run on the model `measured_on`.
 pub(super) fn taken_from_the_run(
     measured_on: Option<&str>,
     model: &str,
@@ -141,12 +141,12 @@ pub(super) fn taken_from_the_run(
     all
 }
 
-/// Share by which a launch may be predicted to move another number of bytes than it did, and bytes below which that
-/// does not matter.
+/// Relative difference between predicted and recorded bytes above which a note is shown, and the number of bytes below
+/// which it is irrelevant.
 const APART: f64 = 0.1;
 const FEW_BYTES: f64 = (1 << 20) as f64;
 
-/// What the recorded launch itself is predicted to move, where the run has other figures of it on the same model.
+/// Compares the bytes predicted for the recorded launch with those of the run, if it used the same model.
 pub(super) fn beside_the_run(subject: &Subject<'_>, found: &Prediction, model: &Model<'_>) -> Option<String> {
     let metrics = subject.recorded.metrics.get("global").filter(|_| subject.recorded.block_share <= 1)?;
     let (l2, dram) = (metrics.l2?, metrics.dram?);
@@ -172,10 +172,10 @@ pub(super) fn beside_the_run(subject: &Subject<'_>, found: &Prediction, model: &
     })
 }
 
-/// Footprint over capacity from which it matters what L2 keeps.
+/// Ratio of footprint to capacity above which L2's replacement policy matters.
 const NEARLY_FULL: f64 = 0.5;
 
-/// Returns the assumptions of the figures of the caches.
+/// Returns the assumptions of the cache figures.
 fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
     let mut all = Vec::new();
     let blocks = |one: &Prediction| one.grid.iter().map(|&size| u64::from(size)).product::<u64>();
@@ -216,7 +216,7 @@ fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
     all
 }
 
-/// Returns a share with two digits.
+/// Formats a share with two digits.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     let digits = (1.0 - percent.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;

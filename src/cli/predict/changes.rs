@@ -1,4 +1,4 @@
-//! `--fold`, `--pad` and `--layout`: code that would be another.
+//! `--fold`, `--pad` and `--layout`: predictions for changed code.
 
 use crate::cli::Failure;
 use crate::cli::args::PredictArguments;
@@ -8,12 +8,12 @@ use warpline_prediction::subject::Subject;
 use warpline_prediction::tiling::Tiling;
 use warpline_profile::model::Addresses;
 
-/// Most points of a thread along an axis.
+/// Maximum number of points of a thread along an axis.
 const MOST_POINTS: u32 = 64;
-/// Most elements of a padding.
+/// Maximum number of padding elements.
 const MOST_PADDING: i64 = 1 << 20;
 
-/// What is to be another.
+/// The requested changes of the code.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Points of a thread along each axis.
@@ -27,9 +27,9 @@ pub(super) struct Changes {
 pub(super) struct Changed {
     /// The expressions.
     pub addresses: Addresses,
-    /// Where each of its sites comes from.
+    /// Origin of each of its sites.
     pub origins: Vec<Origin>,
-    /// In words.
+    /// Descriptions of the changes.
     pub descriptions: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Returns the expressions of the changed code; `None` where nothing changes.
+    /// Returns the expressions of the changed code; `None` if no change is requested.
     pub(super) fn apply(&self, subject: &Subject<'_>) -> Result<Option<Changed>, Failure> {
         let failed = |error: ChangeError| Failure::new(exit_code::USAGE, error);
         if self.fold == [1; 3] && self.pads.is_empty() && self.layouts.is_empty() {

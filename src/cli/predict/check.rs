@@ -1,7 +1,8 @@
-//! `predict --check`: the program is run with what was predicted, and both are shown next to each other.
+//! `predict --check`: runs the program with predicted configurations, and compares the simulated figures with the
+//! predicted ones.
 //!
-//! A configuration can be checked where a launch of it can be recorded: the program is run again with the command line
-//! that `--check` is given, in which `{x}`, `{y}` and `{z}` stand for the block's sizes.
+//! A configuration can be checked if its launch can be recorded. The program is run with the command line given to
+//! `--check`, in which `{x}`, `{y}` and `{z}` are replaced by the block sizes.
 
 use std::fmt::Write as _;
 use std::fs::Permissions;
@@ -17,11 +18,12 @@ use warpline_prediction::document::{Configuration, Document};
 use warpline_profile::model::{Kernel, Launch};
 use warpline_profile::{self as profile, Profile};
 
-/// Configurations between the best and the worst one that are run.
+/// Number of configurations between the best and the worst one that are run.
 const BETWEEN: usize = 3;
 
-/// Runs the configurations that are worth a measurement, if a number was given, or else the best, the worst and some other ones, and
-/// compares predicted with simulated figures. `with_grid` predicts a shape again, with another grid. The table, and how many configurations it compares.
+/// Runs configurations and compares predicted with simulated figures. If a number of measurements was given, these are
+/// the configurations that are worth a measurement; otherwise, the best, the worst and some others. `with_grid` repeats
+/// the prediction of a shape with another grid. Returns the table, and the number of compared configurations.
 pub(super) fn check(
     document: &Document,
     kernel: &Kernel,
@@ -76,7 +78,7 @@ pub(super) fn check(
     Ok((out, rows))
 }
 
-/// Positions of the configurations that are run.
+/// Returns the positions of the configurations to run.
 fn chosen(document: &Document) -> Vec<usize> {
     if let Some(worth) = &document.worth_measuring {
         return worth.configurations.clone();
@@ -87,11 +89,11 @@ fn chosen(document: &Document) -> Vec<usize> {
     chosen
 }
 
-/// Profiles the program with empty caches at each launch, as predictions have them.
+/// Profiles the program with empty caches at each launch, which predictions assume.
 fn run(model: &str, words: &[String]) -> Result<Profile, Failure> {
     let failed = |what: &dyn std::fmt::Display| Failure::new(exit_code::UNEXPECTED, format!("--check: {what}"));
     let own = std::env::current_exe().map_err(|error| failed(&error))?;
-    // No other user can predict its name, or write there.
+    // No other user can predict the folder's name or write to it.
     let private = Permissions::from_mode(0o700);
     let folder = tempfile::Builder::new().prefix("warpline-predict.").permissions(private).tempdir();
     let folder = folder.map_err(|error| failed(&error))?;
@@ -116,7 +118,7 @@ fn read(file: &Path) -> Option<Profile> {
     profile::read(file).ok()
 }
 
-/// Returns the first launch of the kernel with that shape, that with the predicted grid before others.
+/// Returns the first launch of the kernel with this shape, preferably with the predicted grid.
 fn launch_of<'a>(profile: &'a Profile, kernel: &Kernel, predicted: &Configuration) -> Option<&'a Launch> {
     let found = profile.kernels.iter().find(|one| one.name == kernel.name)?;
     let launches =

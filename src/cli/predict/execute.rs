@@ -1,4 +1,4 @@
-//! `warpline predict`: configurations of a kernel that were never run.
+//! `warpline predict`: predicts configurations of a kernel.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -61,15 +61,15 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
     execute_with(arguments, subject, default, &Origin::Profile { measured_on })
 }
 
-/// What is predicted from.
+/// The source of the prediction.
 enum Origin<'a> {
-    /// A run, whose figures of caches are those of a model.
+    /// A run, whose cache figures belong to a model.
     Profile { measured_on: Option<&'a str> },
-    /// A kernel that never ran, with notes about it.
+    /// A kernel that was never run, with notes about it.
     Executable(&'a [String]),
 }
 
-/// Predicts and prints.
+/// Predicts and prints the configurations.
 fn execute_with(
     arguments: &PredictArguments,
     subject: Subject<'_>,
@@ -91,7 +91,7 @@ fn execute_with(
     let models = choose(arguments.gpu.as_deref(), default, &arguments.state())?;
     let mut documents = Vec::new();
     for model in &models {
-        // A launch of other code is none of the run's.
+        // The launch of changed code is not the recorded launch.
         let was_run = |key: &str| {
             changed.is_none() && matches!(origin, Origin::Profile { measured_on } if *measured_on == Some(key))
         };
@@ -153,7 +153,7 @@ fn execute_with(
     Ok(exit_code::OK)
 }
 
-/// Refuses a kernel that never ran and has accesses that only a run could determine.
+/// Refuses a kernel that was never run if it has accesses that only a run can determine.
 fn refuse_unknown(subject: &Subject<'_>, document: &Document) -> Result<(), Failure> {
     let Some(first) = document.recorded.first() else { return Ok(()) };
     let message = format!(
@@ -163,7 +163,7 @@ fn refuse_unknown(subject: &Subject<'_>, document: &Document) -> Result<(), Fail
     Err(Failure::new(exit_code::NOTHING_MATCHED, message))
 }
 
-/// Returns the only kernel whose name matches.
+/// Returns the kernel whose name matches, if there is exactly one.
 fn kernel<'a>(profile: &'a Profile, wanted: Option<&str>) -> Result<&'a Kernel, Failure> {
     let pattern = wanted.map(regex::Regex::new).transpose();
     let pattern = pattern.map_err(|error| Failure::new(exit_code::USAGE, format!("--kernel: {error}")))?;
@@ -198,7 +198,7 @@ fn model_of(chosen: &Chosen) -> Model<'_> {
     }
 }
 
-/// All configurations on a model, on which the recorded launch may have been run.
+/// Predicts all configurations on a model; the recorded launch may have been run on it.
 fn of_model(
     subject: &Subject<'_>,
     requested: &RequestedChanges<'_>,
@@ -217,7 +217,7 @@ fn of_model(
         Work::Of(launch) => Some(launch),
         Work::Most => None,
     };
-    // Launches of no shape, such as the recorded one if others were requested, are predicted as well.
+    // The recorded launch and reference launches are also predicted.
     let mut all: Vec<&Launch> = launches.iter().map(|(launch, _)| launch).collect();
     for launch in reference.into_iter().chain(was_run.then_some(&subject.launch)) {
         if !all.contains(&launch) {
@@ -281,8 +281,8 @@ fn of_model(
     Ok(document)
 }
 
-/// Marks what does other work than the launch that all are to do the work of, as far as that is predicted;
-/// `predictions` are those of the document, in its order.
+/// Marks configurations that do a different amount of work from the reference launch, if the reference was predicted.
+/// `predictions` are in the order of the document.
 fn mark_other_work(
     subject: &Subject<'_>,
     (work, own): (&Work, Option<&Prediction>),
@@ -298,7 +298,7 @@ fn mark_other_work(
     }
 }
 
-/// A value of a parameter with what is predicted there.
+/// Returns the figures predicted for a value of a parameter.
 fn size(value: i64, found: &Prediction) -> Size {
     Size {
         value,
@@ -309,8 +309,8 @@ fn size(value: i64, found: &Prediction) -> Size {
     }
 }
 
-/// All launches, on as many threads as there are cores. Each takes the next one, as narrow blocks take several times as
-/// long.
+/// Predicts all launches with as many threads as there are cores. Each thread takes the next launch, because the times
+/// differ: narrow blocks take several times as long.
 fn predict_all(subject: &Subject<'_>, launches: &[&Launch], model: &Model<'_>) -> Vec<Result<Prediction, Refusal>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(launches.len());
     let next = AtomicUsize::new(0);

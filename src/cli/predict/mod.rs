@@ -1,4 +1,4 @@
-//! `warpline predict`: configurations of a kernel that were never run.
+//! `warpline predict`: predicts configurations of a kernel.
 
 mod assumptions;
 mod changes;

@@ -1,4 +1,4 @@
-//! What of the recorded launch is to be another.
+//! The requested changes of the recorded launch.
 
 use std::collections::BTreeSet;
 
@@ -13,29 +13,29 @@ use warpline_profile::model::Parameter;
 
 /// The requested changes.
 pub(super) struct RequestedChanges<'a> {
-    /// Points that a thread does along each axis.
+    /// Points that a thread processes along each axis.
     fold: [u32; 3],
-    /// How grids go with the shape of blocks.
+    /// Relation between grids and block shapes.
     grids: Grids<'a>,
-    /// Name and values of a parameter.
+    /// Name and values of the parameter of `--over`.
     over: Option<(String, Vec<i64>)>,
     blocks: Vec<[u32; 3]>,
-    /// All shapes were requested of a kernel that is right for one.
+    /// Whether all shapes were requested of a kernel that is correct for only one.
     recorded_shape_only: bool,
     grid: Option<[u32; 3]>,
-    /// The recorded launch with its arguments changed.
+    /// The recorded launch with the changed arguments.
     base: Launch,
     changed: bool,
 }
 
-/// The launch whose work all shapes are to do.
+/// The reference launch, whose work all shapes should do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
-    /// That of the run.
+    /// The recorded launch.
     Recorded,
-    /// One of the recorded shape, with the other requested changes.
+    /// A launch of the recorded shape with the other requested changes.
     Of(Launch),
-    /// Of those that are predicted the one that does the most.
+    /// The predicted launch with the most work.
     Most,
 }
 
@@ -72,7 +72,7 @@ impl<'a> RequestedChanges<'a> {
         let mut recorded_shape_only = false;
         for text in arguments.block.split(',') {
             if text.trim() == "all" {
-                // A shape that is written into the code is the only one that the code is right for.
+                // If the shape is a constant in the code, the code is correct only for that shape.
                 recorded_shape_only = !grids.tiling.is_free();
                 match recorded_shape_only {
                     true => blocks.push(subject.launch.block),
@@ -112,12 +112,12 @@ impl<'a> RequestedChanges<'a> {
         Ok(RequestedChanges { fold, grids, over, blocks: distinct, recorded_shape_only, grid, base, changed })
     }
 
-    /// Returns whether arguments are other ones.
+    /// Returns whether arguments are changed.
     pub(super) fn changes(&self) -> bool {
         self.changed
     }
 
-    /// Returns the launch whose work all shapes are to do.
+    /// Returns the reference launch.
     pub(super) fn work(&self, subject: &Subject<'_>) -> Work {
         let was_run = !subject.recorded.metrics.is_empty();
         match (was_run, self.changed, self.grid) {
@@ -127,24 +127,24 @@ impl<'a> RequestedChanges<'a> {
         }
     }
 
-    /// Axes along which grids do not follow `--set` and `--over`.
+    /// Returns the axes along which grids do not follow `--set` and `--over`.
     pub(super) fn fixed_axes(&self, subject: &Subject<'_>) -> Vec<&'static str> {
         let has_sizes = self.over.is_some() || self.base.arguments != subject.launch.arguments;
         let fixed = self.grids.fixed(subject).map(|fixed| fixed && has_sizes && self.grid.is_none());
         ["x", "y", "z"].into_iter().zip(fixed).filter_map(|(name, fixed)| fixed.then_some(name)).collect()
     }
 
-    /// Returns whether all shapes were requested of a kernel that is right for one.
+    /// Returns whether all shapes were requested of a kernel that is correct for only one.
     pub(super) fn recorded_shape_only(&self) -> bool {
         self.recorded_shape_only
     }
 
-    /// Which sizes of a block may change.
+    /// Returns the block sizes that may change.
     pub(super) fn tiling(&self) -> &Tiling {
         &self.grids.tiling
     }
 
-    /// All launches, with how their grids came to be.
+    /// Returns all launches, with the rules for their grids.
     pub(super) fn launches(&self, subject: &Subject<'_>) -> Vec<(Launch, Vec<GridRule>)> {
         let each = self.blocks.iter().map(|&block| self.launch(subject, block, &self.base));
         each.collect()
@@ -166,7 +166,7 @@ impl<'a> RequestedChanges<'a> {
         (Launch::new(block, grid, base.arguments.clone()), rules)
     }
 
-    /// Returns the parameter, and launches of a shape at each of its values.
+    /// Returns the parameter, and launches of a shape for each of its values.
     pub(super) fn sizes(&self, subject: &Subject<'_>, block: [u32; 3]) -> Option<(&str, Vec<(i64, Launch)>)> {
         let (name, values) = self.over.as_ref()?;
         let parameter = subject.parameter(name)?;
@@ -179,17 +179,17 @@ impl<'a> RequestedChanges<'a> {
     }
 }
 
-/// Returns the message for a size that leaves no block.
+/// Returns the message for a size with which the grid has no block.
 fn empty(option: &str, name: &str, value: i64) -> String {
     format!(
         "{option} {name}={value}: grids follow {name}, and this leaves no block: take a larger value, or give the grid by --grid"
     )
 }
 
-/// Most values of `--over`.
+/// Maximum number of values of `--over`.
 const MOST_SIZES: usize = 1000;
 
-/// Name and values of `--over`.
+/// Parses the name and the values of `--over`.
 fn over(text: &str, subject: &Subject<'_>) -> Result<(String, Vec<i64>), Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let wrong = || usage(format!("--over takes NAME=VALUE,…, as n=512,1024, not `{text}`"));
@@ -205,7 +205,7 @@ fn over(text: &str, subject: &Subject<'_>) -> Result<(String, Vec<i64>), Failure
     Ok((name.to_owned(), values))
 }
 
-/// The parameter of a name, if it is not a pointer.
+/// Returns the parameter with a name, if it is not a pointer.
 fn settable<'a>(subject: &Subject<'a>, option: &str, name: &str) -> Result<&'a Parameter, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let parameter = subject.parameter(name).ok_or_else(|| {
@@ -220,7 +220,7 @@ fn settable<'a>(subject: &Subject<'a>, option: &str, name: &str) -> Result<&'a P
     Ok(parameter)
 }
 
-/// Returns a number that a parameter can have.
+/// Parses a number and checks that it fits into the parameter.
 fn number(option: &str, name: &str, text: &str, bytes: u32) -> Result<i64, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let value: i64 = text.trim().parse().map_err(|_| usage(format!("{option} {name}: `{text}` is no whole number")))?;
@@ -229,7 +229,7 @@ fn number(option: &str, name: &str, text: &str, bytes: u32) -> Result<i64, Failu
     if fits { Ok(value) } else { Err(usage(format!("{option} {name}: {value} does not fit {bits} bits"))) }
 }
 
-/// Returns the bits of a value, as arguments are kept.
+/// Returns the bits of a value in the form in which arguments are stored.
 fn kept(value: i64, bytes: u32) -> u64 {
     let bits = 8 * bytes.min(8);
     if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) }

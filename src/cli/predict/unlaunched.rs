@@ -1,4 +1,4 @@
-//! Predictions of an executable that never ran: the shape of the launch and its arguments are all given.
+//! Predicts kernels of an executable that was never run; the user specifies the launch and its arguments.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,14 +9,14 @@ use crate::exit_code;
 use warpline_prediction::configurations::{is_block, sizes};
 use warpline_prediction::executable::{ExecutableError, Unlaunched, made_up, modules, unseen_call};
 
-/// Returns whether a file is an executable and no profile.
+/// Returns whether a file is an executable.
 pub(super) fn is_executable(path: &Path) -> bool {
     let mut head = [0; 4];
     std::fs::File::open(path).is_ok_and(|mut file| std::io::Read::read_exact(&mut file, &mut head).is_ok())
         && head == *b"\x7fELF"
 }
 
-/// Returns the only kernel whose name matches, with the requested launch.
+/// Returns the kernel whose name matches, if there is exactly one, with the requested launch.
 pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let modules = modules(&arguments.file).map_err(|error| {

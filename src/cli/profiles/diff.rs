@@ -21,7 +21,7 @@ pub(in crate::cli) fn execute(arguments: &DiffArguments, color: Color) -> Result
     }
     let limits = arguments.limits.as_deref().map(limits).transpose()?;
     let (mut before, mut after) = (read(&arguments.before)?, read(&arguments.after)?);
-    // A finding that a comment in the source suppresses is left out on both sides.
+    // Findings that a comment in the source suppresses are omitted on both sides.
     let left_out = FindingArguments { ignore: arguments.ignore.clone(), ..FindingArguments::default() };
     for profile in [&mut before, &mut after] {
         findings::suppress(profile, &left_out)?;
@@ -73,7 +73,7 @@ fn read(path: &Path) -> Result<Profile, Failure> {
     profile::read(path).map_err(|error| Failure::new(exit_code::UNREADABLE, error))
 }
 
-/// Why profiles are not compared, and what to do.
+/// Explains why profiles are not compared, and what to do.
 fn refusal(arguments: &DiffArguments, diff: &Diff) -> String {
     let each = |difference: &comparison::document::Difference| {
         format!("\n  {}: {} before, {} after", difference.what, difference.before, difference.after)

@@ -21,7 +21,7 @@ pub(in crate::cli) fn execute(arguments: &ExploreArguments, color: Color) -> Res
     }
 }
 
-/// Returns a profile, without the findings that comments in its source silence.
+/// Returns a profile without the findings that comments in its source suppress.
 fn read(path: &Path) -> Result<Profile, Failure> {
     let mut profile = profile::read(path).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
     findings::suppress(&mut profile, &FindingArguments::default())?;

@@ -8,7 +8,7 @@ pub(in crate::cli) fn execute(_: &ExportArguments) -> Result<u8, Failure> {
     Err(without())
 }
 
-/// Returns the failure of a build without Parquet.
+/// Returns the failure of a build without Parquet support.
 #[cfg(any(test, not(feature = "parquet")))]
 fn without() -> Failure {
     let message = "this warpline was built without Parquet. Install the Python package, whose warpline has it \
@@ -45,7 +45,7 @@ pub(in crate::cli) fn execute(arguments: &ExportArguments) -> Result<u8, Failure
     for (number, file) in arguments.profiles.iter().enumerate() {
         let mut profile = profile::read(file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
         profile.run.environment.labels.extend(labels.clone());
-        // Not before there is something to put into it.
+        // The folder is created only when there is data for it.
         let folder = match &folder {
             Some(folder) => folder,
             None => folder.insert(Folder::open(&arguments.folder).map_err(failed)?),

@@ -1,4 +1,4 @@
-//! Findings on the command line: found after a run, left out and judged in a report.
+//! Findings on the command line: detects them after a run, and suppresses and checks them in a report.
 
 use crate::cli::Failure;
 use crate::cli::args::FindingArguments;
@@ -8,7 +8,7 @@ use warpline_profile::Profile;
 use warpline_profile::model::Severity;
 use warpline_simulator::models::Rates;
 
-/// Fills in a new profile's findings; `rates` are those of its first model.
+/// Adds findings to a new profile; `rates` are those of its first model.
 pub(in crate::cli) fn add(profile: &mut Profile, rates: Option<&Rates>) {
     profile.findings = findings::find(profile, rates);
 }
@@ -20,16 +20,16 @@ pub(in crate::cli) fn suppress(profile: &mut Profile, arguments: &FindingArgumen
     Ok(findings::suppress(profile, &suppressions))
 }
 
-/// What lets a report fail.
+/// A condition under which a report fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum FailOn {
-    /// A finding of this severity or a graver one.
+    /// A finding of at least this severity.
     Severity(Severity),
-    /// A finding of this id.
+    /// A finding with this id.
     Id(String),
 }
 
-/// Reads `--fail-on`.
+/// Parses `--fail-on`.
 pub(in crate::cli) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> {
     let one = |text: &str| match text {
         "note" => Ok(FailOn::Severity(Severity::Note)),
@@ -45,7 +45,7 @@ pub(in crate::cli) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> 
     texts.iter().flat_map(|text| text.split(',')).map(|text| one(text.trim())).collect()
 }
 
-/// Returns the first findings that a report must fail for, in one message.
+/// Returns a message with the first findings for which a report must fail.
 pub(in crate::cli) fn breach(profile: &Profile, rules: &[FailOn]) -> Option<String> {
     let broken = |finding: &&warpline_profile::model::Finding| {
         rules.iter().any(|rule| match rule {

@@ -8,7 +8,7 @@ use crate::exit_code;
 use warpline_comparison::merge::{self, Files, FilesError};
 use warpline_profile::{self as profile, ranks};
 
-/// Most notes that are printed on the terminal; the report has all of them.
+/// Maximum number of notes that are printed on the terminal; the report contains all of them.
 const MOST_NOTES: usize = 20;
 
 pub(in crate::cli) fn execute(arguments: &MergeArguments) -> Result<u8, Failure> {
@@ -51,7 +51,7 @@ fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(16)
 }
 
-/// Returns the files that are meant: of folders, the profiles in them.
+/// Returns the given files, and the profiles in the given folders.
 fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in named {

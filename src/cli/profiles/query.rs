@@ -1,4 +1,4 @@
-//! `warpline query`: hands over to the Python package, which uses DuckDB.
+//! `warpline query`: runs the Python package, which uses DuckDB.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -9,10 +9,10 @@ use crate::cli::Failure;
 use crate::cli::args::QueryArguments;
 use crate::exit_code;
 
-/// Python of the user's choice.
+/// Environment variable with the user's choice of Python.
 const PYTHON_VARIABLE: &str = "WARPLINE_PYTHON";
 
-/// Imports what a query requires, and reports what is missing.
+/// Code that imports the requirements of a query and reports missing ones.
 const PROBE: &str = "import warpline._query, duckdb";
 
 pub(in crate::cli) fn execute(arguments: &QueryArguments) -> Result<u8, Failure> {
@@ -43,7 +43,7 @@ pub(in crate::cli) fn execute(arguments: &QueryArguments) -> Result<u8, Failure>
     Err(missing(&error.to_string()))
 }
 
-/// Returns the Python of the environment that this program is installed in.
+/// Returns the Python of the environment in which this program is installed.
 fn beside() -> Option<PathBuf> {
     let here = std::env::current_exe().ok()?;
     // In the package itself: <environment>/lib/python3.x/site-packages/warpline/bin/warpline

@@ -48,28 +48,28 @@ pub(in crate::cli) fn execute(arguments: &ReportArguments, color: Color) -> Resu
     Ok(exit_code::OK)
 }
 
-/// How text looks.
+/// Options for the appearance of text.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) struct Looks {
     pub(in crate::cli) color: bool,
     pub(in crate::cli) all: bool,
     pub(in crate::cli) width: usize,
-    /// Kind of cost in stacks, by index into [`report::COSTS`].
+    /// Kind of cost in stacks, as an index into [`report::COSTS`].
     pub(in crate::cli) cost: usize,
 }
 
-/// Columns where the output is not a terminal.
+/// Width in columns if the output is not a terminal.
 const USUAL_WIDTH: usize = 100;
-/// Sentences are hard to read in longer lines.
+/// Maximum width, because long lines are hard to read.
 const MOST_WIDTH: usize = 120;
 
-/// Columns of the terminal, if that is where it goes.
+/// Returns the width in columns: that of the terminal, if the output is one.
 pub(in crate::cli) fn width(to_terminal: bool) -> usize {
     let size = if to_terminal { terminal_size::terminal_size_of(std::io::stdout()) } else { None };
     size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0).min(MOST_WIDTH))
 }
 
-/// Returns the report of a profile with the rows that the filters leave, or that nothing matches them.
+/// Returns the report of a profile with the rows that match the filters, or an error if nothing matches.
 pub(in crate::cli) fn render(
     profile: &Profile,
     format: Format,
@@ -78,7 +78,7 @@ pub(in crate::cli) fn render(
 ) -> Result<(Profile, Vec<u8>), Failure> {
     let filtered = report::apply(profile, filter)
         .ok_or_else(|| Failure::new(exit_code::NOTHING_MATCHED, report::unmatched(profile, filter)))?;
-    // With --all everything is shown of what the filters leave.
+    // With `--all`, all sections are shown for the filtered rows.
     let answers = match format {
         Format::Text | Format::Markdown if !looks.all => report::answers(profile, filter),
         _ => Vec::new(),
@@ -121,7 +121,7 @@ pub(in crate::cli) fn render(
     Ok((filtered, text.into_bytes()))
 }
 
-/// Checks the filters.
+/// Validates the filters.
 pub(in crate::cli) fn filter(arguments: &FilterArguments) -> Result<Filter, Failure> {
     let kernel =
         match &arguments.kernel {

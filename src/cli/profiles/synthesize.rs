@@ -1,4 +1,4 @@
-//! `warpline synthesize`, hidden: profiles of ranks that never ran, to measure merging with.
+//! `warpline synthesize` (hidden): creates profiles of fictitious ranks, to measure the cost of merging.
 
 use crate::cli::args::SynthesizeArguments;
 use crate::cli::{Failure, output};

@@ -19,7 +19,7 @@ use warpline_profile as profile;
 use warpline_profile::store::{Listing, Recorded, Store};
 use warpline_report::{self as report, DiffOptions};
 
-/// Fewer letters of a commit may mean a branch.
+/// Minimum length of an abbreviated commit. A shorter name may be that of a branch.
 const LEAST_COMMIT: usize = 7;
 
 pub(in crate::cli) fn execute(arguments: &GateArguments, color: Color) -> Result<u8, Failure> {
@@ -48,7 +48,7 @@ pub(in crate::cli) fn execute(arguments: &GateArguments, color: Color) -> Result
         judged.push(gate::judge(case, choice, &candidates.why, &limits, &options));
     }
     if built_in {
-        // Whoever chose no limits need not hear which of them had nothing to do.
+        // If the user chose no limits, limits that match nothing are not reported.
         let limits = judged.iter_mut().filter_map(|one| one.program.comparison.as_mut()?.limits.as_mut());
         limits.for_each(|limits| limits.unmatched.clear());
     }
@@ -76,7 +76,7 @@ pub(in crate::cli) fn execute(arguments: &GateArguments, color: Color) -> Result
     Ok(verdict(&judged, arguments))
 }
 
-/// Returns the exit code, and prints the next step after a failure. A broken limit is reported before a failed
+/// Returns the exit code, and prints the next step after a failure. A broken limit has priority over a failed
 /// comparison.
 fn verdict(judged: &[Judged], arguments: &GateArguments) -> u8 {
     let of = |verdict: Verdict| judged.iter().filter(move |one| one.program.verdict == verdict);
@@ -115,7 +115,7 @@ fn verdict(judged: &[Judged], arguments: &GateArguments) -> u8 {
     exit_code::OK
 }
 
-/// Returns the limits, and whether they are those that are built in.
+/// Returns the limits, and whether they are the built-in ones.
 fn limits(path: Option<&Path>) -> Result<(LimitSet, bool), Failure> {
     match path {
         Some(path) => Ok((diff::limits(path)?, false)),
@@ -125,7 +125,7 @@ fn limits(path: Option<&Path>) -> Result<(LimitSet, bool), Failure> {
     }
 }
 
-/// `FORMAT=FILE` of `--write`.
+/// Parses `FORMAT=FILE` of `--write`.
 fn destination(text: &str) -> Result<(GateFormat, PathBuf), Failure> {
     let found = text.split_once('=').filter(|(_, path)| !path.is_empty());
     let format = found.and_then(|(format, _)| <GateFormat as clap::ValueEnum>::from_str(format, false).ok());
@@ -140,7 +140,7 @@ fn destination(text: &str) -> Result<(GateFormat, PathBuf), Failure> {
     }
 }
 
-/// Returns the profiles to judge: the files, or what is recorded of the current commit; with their own recordings.
+/// Returns the profiles to judge, with their recordings: the given files, or the recordings of the current commit.
 fn cases(
     arguments: &GateArguments,
     store: &Store,
@@ -200,7 +200,7 @@ fn cases(
     newest.into_iter().map(one).collect()
 }
 
-/// Returns the recordings that `baseline` names, the nearest first.
+/// Returns the recordings that match `baseline`, the nearest first.
 fn candidates(
     baseline: &str,
     listing: Listing,
@@ -212,7 +212,7 @@ fn candidates(
     records.reverse();
     let on_branch = records.iter().any(|recorded| recorded.record.branch.as_deref() == Some(baseline));
     if !on_branch {
-        // No branch of this name: a commit.
+        // No branch has this name, so it is a commit.
         let resolved = repository.and_then(|repository| repository.resolve(baseline));
         let is_it = |recorded: &Recorded| {
             let commit = recorded.record.commit.as_deref().unwrap_or_default();
@@ -221,8 +221,8 @@ fn candidates(
         records.retain(is_it);
         return Candidates { records, why: "the requested commit".to_owned() };
     }
-    // On the baseline's own branch a commit is compared with what was there before it; elsewhere, the same commit is
-    // the nearest there is.
+    // On the baseline's own branch, a commit is compared with earlier commits. On other branches, a recording of the
+    // same commit is the nearest.
     let itself = |recorded: &Recorded| {
         own.is_some_and(|own| own.id == recorded.id)
             || (case.branch.as_deref() == Some(baseline)
@@ -245,7 +245,7 @@ fn candidates(
         ancestors.iter().position(|ancestor| ancestor == commit)
     };
     records.retain(|recorded| place(recorded).is_some());
-    // Of one commit the newest stays first.
+    // Among recordings of one commit, the newest stays first.
     records.sort_by_key(place);
     Candidates { records, why: "the nearest ancestor that is recorded".to_owned() }
 }

@@ -13,7 +13,7 @@ use warpline_comparison::{Subject, names};
 use warpline_profile::store::{Recorded, Store};
 use warpline_report::{self as report, DiffOptions};
 
-/// What stands for the whole program in the place of a kernel.
+/// Name that selects the whole program instead of a kernel.
 const PROGRAM: &str = "@program";
 const NOTHING_RECORDED: &str = "nothing is recorded there; `warpline record` does it";
 
@@ -33,7 +33,7 @@ pub(in crate::cli) fn execute(arguments: &HistoryArguments, color: Color) -> Res
     }
 }
 
-/// What a figure is wanted of, once it is known that there is such a figure.
+/// Returns the subject of the series, after checking that the figure exists.
 fn wanted(kernel: &str, metric: &str) -> Result<SeriesScope, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let (wanted, subject) = if kernel == PROGRAM {

@@ -1,4 +1,4 @@
-//! `warpline history` without a figure: what is recorded, and the profiles as files.
+//! `warpline history` without a figure: lists recordings, and writes their profiles to files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use warpline_profile::file;
 use warpline_profile::store::{Digest, Recorded, Store, StoreError};
 use warpline_report as report;
 
-/// Lists recordings, which are in their order.
+/// Lists recordings, which must be sorted.
 pub(super) fn execute(arguments: &HistoryArguments, store: &Store, records: &[Recorded]) -> Result<u8, Failure> {
     let mut files = BTreeMap::new();
     if let Some(folder) = &arguments.profiles {
@@ -32,8 +32,8 @@ pub(super) fn execute(arguments: &HistoryArguments, store: &Store, records: &[Re
     Ok(if unreadable { exit_code::PARTIAL } else { exit_code::OK })
 }
 
-/// Writes the profiles, each under the name of its record; returns the names of the files by record. What is there already is not
-/// touched, as others may be reading it.
+/// Writes the profiles, each under the name of its record; returns the file names by record. Existing files are not
+/// changed, because other processes may be reading them.
 fn write(store: &Store, records: &[Recorded], folder: &Path) -> Result<BTreeMap<Digest, String>, Failure> {
     let unwritable = |path: &Path, error: std::io::Error| {
         Failure::new(exit_code::UNEXPECTED, format!("{}: cannot write: {error}", path.display()))

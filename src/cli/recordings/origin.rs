@@ -1,5 +1,5 @@
-//! Which commit and branch a profile is of: by the user's options, else the profile's labels, else the CI service, else
-//! git.
+//! Determines the commit and branch of a profile, in this order: from the user's options, the profile's labels, the CI
+//! service, and git.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::cli::args::OriginArguments;
 use crate::exit_code;
 use warpline_profile::store::is_commit;
 
-/// Variables in which CI services pass the commit and the branch.
+/// Environment variables in which CI services store the commit and the branch.
 const SERVICES: [(&str, &str); 7] = [
-    // A pull request's is `12/merge` here, so that a fork's `main` is not treated as the project's.
+    // For a pull request, this is `12/merge`, so the `main` branch of a fork is not mistaken for the project's.
     ("GITHUB_SHA", "GITHUB_REF_NAME"),
     ("CI_COMMIT_SHA", "CI_COMMIT_REF_NAME"),
     ("BITBUCKET_COMMIT", "BITBUCKET_BRANCH"),
@@ -21,18 +21,18 @@ const SERVICES: [(&str, &str); 7] = [
     ("GIT_COMMIT", "GIT_BRANCH"),
 ];
 
-/// What is known of where a profile comes from.
+/// The known origin of a profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) commit: Option<String>,
     pub(super) branch: Option<String>,
     pub(super) compiler: Option<String>,
     pub(super) facts: Facts,
-    /// The commit is that of a folder in which files were edited since.
+    /// Whether files were edited since the commit.
     pub(super) edited: bool,
 }
 
-/// Finds it out.
+/// Determines the origin.
 pub(super) fn resolve(
     arguments: &OriginArguments,
     labels: &BTreeMap<String, String>,
@@ -62,7 +62,7 @@ pub(super) fn resolve(
             commit
         }
     };
-    // A branch that is checked out does not belong to another commit.
+    // The checked-out branch applies only to the checked-out commit.
     let here = commit.is_some() && commit == checked_out();
     let branch = arguments
         .branch

@@ -1,4 +1,4 @@
-//! Where recordings are kept.
+//! The location of the store of recordings.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,12 +10,12 @@ use crate::exit_code;
 use warpline_comparison::history::in_order;
 use warpline_profile::store::{Listing, Recorded, Store, StoreError};
 
-/// Variable that names the store.
+/// Environment variable that names the store.
 const VARIABLE: &str = "WARPLINE_STORE";
-/// The store where nothing names one.
+/// The default location of the store.
 const DEFAULT: &str = ".warpline";
 
-/// Opens the store that the arguments or the environment name.
+/// Opens the store named in the arguments or the environment.
 pub(super) fn open(arguments: &StoreArguments, create: bool) -> Result<Store, Failure> {
     let variable = std::env::var(VARIABLE).ok().filter(|place| !place.is_empty());
     let place = arguments.store.clone().or(variable).unwrap_or_else(|| DEFAULT.to_owned());
@@ -37,7 +37,7 @@ fn remote(address: &str, _: bool) -> Result<Store, StoreError> {
     )))
 }
 
-/// Returns a store's error with the code for it.
+/// Converts a store's error to a failure with an exit code.
 pub(super) fn failure(error: StoreError) -> Failure {
     let code = match error {
         StoreError::Unfit(_) | StoreError::NotAStore { .. } => exit_code::USAGE,
@@ -47,7 +47,7 @@ pub(super) fn failure(error: StoreError) -> Failure {
     Failure::new(code, error)
 }
 
-/// Returns the records of a listing in their order, oldest first; what cannot be read is reported.
+/// Returns the records of a listing, oldest first, and reports files that cannot be read.
 pub(super) fn ordered(listing: Listing, repository: Option<&Repository>) -> Vec<Recorded> {
     for problem in &listing.problems {
         output::say(format_args!("note: {}: {}", problem.place, problem.what));

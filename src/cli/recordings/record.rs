@@ -16,7 +16,7 @@ pub(in crate::cli) fn execute(arguments: &RecordArguments) -> Result<u8, Failure
         return verify(&open(&arguments.store, false)?);
     }
     let repository = Repository::here();
-    // All are read before any is kept.
+    // All profiles are read before any is stored.
     let mut profiles = Vec::with_capacity(arguments.files.len());
     for path in &arguments.files {
         let profile = profile::read(path).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
@@ -56,7 +56,7 @@ pub(in crate::cli) fn execute(arguments: &RecordArguments) -> Result<u8, Failure
     Ok(exit_code::OK)
 }
 
-/// By default a recording is called like its program.
+/// Returns the default name of a recording, which is that of its program.
 pub(super) fn name_of(profile: &Profile, path: &Path) -> String {
     let program = profile.run.program.first().map(String::as_str).unwrap_or_default();
     let name = program.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Commits from git, if the current folder is in a repository.
+//! Reads commits from git, if the current folder is in a repository.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -6,17 +6,17 @@ use std::process::{Command, Stdio};
 
 use warpline_profile::store::is_commit;
 
-/// Most ancestors that are searched: a baseline further away is of little use.
+/// Maximum number of ancestors that are searched. A baseline further away is of little use.
 const MOST_ANCESTORS: usize = 100_000;
 
 /// The repository of the current folder.
 #[derive(Debug)]
 pub(super) struct Repository {
-    /// Its folder.
+    /// Root folder of the repository.
     pub(super) root: String,
 }
 
-/// What is known of a commit.
+/// The known facts about a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) parents: Vec<String>,
@@ -30,9 +30,9 @@ impl Repository {
         (!root.is_empty()).then_some(Repository { root })
     }
 
-    /// The whole name of a commit, by whatever names it.
+    /// Returns the full name of a commit, given by any name.
     pub(super) fn resolve(&self, name: &str) -> Option<String> {
-        // What begins with a dash is an option whatever is before it in old releases.
+        // Old releases of git interpret a name that starts with a dash as an option, regardless of its position.
         if name.starts_with('-') {
             return None;
         }
@@ -41,7 +41,7 @@ impl Repository {
         Some(found.trim().to_owned()).filter(|commit| is_commit(commit))
     }
 
-    /// Parents and date of a commit.
+    /// Returns the parents and the date of a commit.
     pub(super) fn facts(&self, commit: &str) -> Option<Facts> {
         let format = "--format=%P%n%cd";
         let text = query(&["show", "-s", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", format, commit, "--"], "")?;
@@ -50,24 +50,24 @@ impl Repository {
         Some(Facts { parents, date: lines.next().map(str::to_owned) })
     }
 
-    /// Returns the branch that is checked out.
+    /// Returns the checked-out branch.
     pub(super) fn branch(&self) -> Option<String> {
         let branch = query(&["symbolic-ref", "--short", "--quiet", "HEAD"], "")?.trim().to_owned();
         (!branch.is_empty()).then_some(branch)
     }
 
-    /// Returns whether files that git follows differ from the commit.
+    /// Returns whether tracked files differ from the commit.
     pub(super) fn is_edited(&self) -> bool {
         query(&["status", "--porcelain", "--untracked-files=no"], "").is_some_and(|text| !text.trim().is_empty())
     }
 
-    /// Of some commits those that are known here, parents before children.
+    /// Returns those of some commits that exist in this repository, parents before children.
     pub(super) fn in_order(&self, commits: &BTreeSet<&str>) -> Vec<String> {
         let mut commits_first = vec!["rev-list", "--topo-order", "--reverse", "--ignore-missing", "--stdin"];
         self.listed(&mut commits_first, commits.iter().copied(), commits, usize::MAX)
     }
 
-    /// Of some commits those that `of` comes from (and itself), the nearest first.
+    /// Returns those of some commits that are ancestors of `of` (including itself), the nearest first.
     pub(super) fn ancestors(&self, of: &str, among: &BTreeSet<&str>) -> Vec<String> {
         let mut arguments = vec!["rev-list", "--topo-order", "--ignore-missing", "--stdin"];
         self.listed(&mut arguments, std::iter::once(of), among, MOST_ANCESTORS)
@@ -80,7 +80,7 @@ impl Repository {
         among: &BTreeSet<&str>,
         most: usize,
     ) -> Vec<String> {
-        // Only whole names of commits: branches and ranges of whoever wrote a record mean nothing here.
+        // Only full names of commits are accepted. Branches and ranges in a record refer to its author's repository.
         let whole = |name: &&str| matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let input: String = from.filter(whole).map(|name| format!("{name}\n")).collect();
         if input.is_empty() {
@@ -91,11 +91,11 @@ impl Repository {
     }
 }
 
-/// What git prints; `None` where it is not there or does not know.
+/// Returns the output of git; `None` if git is not installed or fails.
 fn query(arguments: &[&str], input: &str) -> Option<String> {
     let mut git = Command::new("git")
         .args(arguments)
-        // The same answer in every time zone and language, and a query takes no lock.
+        // The environment makes the output independent of time zone and language, and avoids locks.
         .envs([("TZ", "UTC"), ("LC_ALL", "C"), ("GIT_OPTIONAL_LOCKS", "0")])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -104,7 +104,7 @@ fn query(arguments: &[&str], input: &str) -> Option<String> {
         .ok()?;
     let mut pipe = git.stdin.take()?;
     let input = input.to_owned();
-    // git answers while it reads.
+    // git writes output while it reads input, so a separate thread writes the input.
     let writer = std::thread::spawn(move || _ = pipe.write_all(input.as_bytes()));
     let output = git.wait_with_output().ok()?;
     _ = writer.join();

@@ -23,17 +23,17 @@ use crate::exit_code;
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// By an exit code.
+    /// With an exit code.
     Exit(u8),
     /// By a signal.
     Signal(i32),
 }
 
-/// The program's end.
+/// The end of the program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pub(super) how: Ended,
-    /// Wall-clock time of the program.
+    /// Wall-clock seconds of the program.
     pub(super) seconds: f64,
 }
 
@@ -55,8 +55,8 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts the program with the descriptors of the ring and of the socket for stops. Signals to this process continue
-    /// to it.
+    /// Starts the program with the descriptors of the ring and of the socket for stops. Signals to this process are
+    /// forwarded to it.
     pub(super) fn start(
         plan: &Plan,
         descriptor: i32,
@@ -66,9 +66,9 @@ impl Child {
         let forwarding = Forwarding::install();
         let mut command = Command::new(&plan.program);
         command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor, further, stops).encode());
-        // A program that carries code for both devices would choose the device.
+        // Without this variable, a program with code for both devices would select the device.
         command.env(DEVICE_VARIABLE, plan.device);
-        // What the program compiles while it runs is compiled by this release, which need not be on the search path.
+        // Code that the program compiles at run time is compiled by this release, which need not be on the search path.
         if std::env::var_os(COMPILER_VARIABLE).is_none()
             && let Some(compiler) = companion(COMPILER)
         {
@@ -90,17 +90,17 @@ impl Child {
         Ok(Child { id, ended, waiter: Some(waiter), _signals: forwarding })
     }
 
-    /// Process number.
+    /// Returns the process id.
     pub(super) fn id(&self) -> u32 {
         self.id
     }
 
-    /// Set once the program has ended.
+    /// Returns a flag that is set when the program has ended.
     pub(super) fn ended_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.ended)
     }
 
-    /// Waits for the program's end.
+    /// Waits until the program ends.
     pub(super) fn wait(&mut self) -> Result<End, Failure> {
         let lost = |error: &dyn std::fmt::Display| {
             Failure::new(exit_code::RUN_NOT_PROFILED, format!("cannot wait for the program: {error}"))
@@ -119,7 +119,8 @@ impl Child {
     }
 }
 
-/// 127 when there is no such program, 126 when it cannot be executed, as shells have it.
+/// Returns the failure with the exit code that shells use: 127 if the program does not exist, 126 if it cannot be
+/// executed.
 fn cannot_start(program: &OsStr, error: &std::io::Error) -> Failure {
     let name = program.to_string_lossy();
     if error.kind() == ErrorKind::NotFound && !(name.contains('/') && Path::new(program).exists()) {

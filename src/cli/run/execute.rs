@@ -1,5 +1,5 @@
-//! Starts the program with a shared-memory ring, analyses what comes out of it while
-//! the program runs, and writes the profile.
+//! Starts the program with a shared-memory ring, analyses the records in the ring while the program runs, and writes
+//! the profile.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -24,18 +24,18 @@ use warpline_profile::live::{Publisher, Source};
 use warpline_profile::model::Environment;
 use warpline_profile::{self as profile, BuildInput, Profile, RunFacts, Sources};
 
-/// Bytes of the ring: a few milliseconds of records, small enough to stay in the processor's caches.
+/// Bytes of the ring: a few milliseconds of records, small enough for the processor's caches.
 const RING_BYTES: usize = 16 << 20;
 
-/// What a run gave.
+/// The result of a run.
 pub(in crate::cli) struct Outcome {
-    /// `None` when nothing of the program could be measured.
+    /// The profile; `None` if nothing of the program could be measured.
     pub(in crate::cli) profile: Option<Profile>,
     /// Exit code of the program.
     pub(in crate::cli) code: u8,
-    /// The trace file could not be written to its end.
+    /// Reason why the trace file is incomplete, if it is.
     pub(in crate::cli) trace_lost: Option<String>,
-    /// The program's runtime has reported why it does not run.
+    /// Whether the program's runtime has already reported why it does not run.
     pub(in crate::cli) declined: bool,
 }
 
@@ -50,7 +50,7 @@ pub(in crate::cli) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
         if !outcome.declined {
             crate::cli::output::say(format_args!("{}", not_instrumented(&plan, outcome.code)));
         }
-        // A program's own failure is what its caller has to see first.
+        // The program's own exit code has priority.
         return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });
     };
     write(profile, &plan)?;
@@ -68,8 +68,8 @@ pub(in crate::cli) fn print_options(arguments: &RunArguments) -> Result<u8, Fail
     Ok(exit_code::OK)
 }
 
-/// Writes the profile to the requested file; if that fails, it goes to the folder for temporary files, as the run may
-/// have taken hours.
+/// Writes the profile to the requested file. If that fails, writes it to the folder for temporary files, because the
+/// run may have taken hours.
 pub(in crate::cli) fn write(profile: &Profile, plan: &Plan) -> Result<(), Failure> {
     let Err(error) = profile::write(profile, &plan.output) else { return Ok(()) };
     let name = plan.output.file_name().unwrap_or(OsStr::new("profile"));
@@ -80,7 +80,7 @@ pub(in crate::cli) fn write(profile: &Profile, plan: &Plan) -> Result<(), Failur
     Err(Failure::new(exit_code::RUN_NOT_PROFILED, format!("{error}; {where_it_is}")))
 }
 
-/// Runs and analyses; the profile is not written yet.
+/// Runs and analyses the program, without writing the profile.
 pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let not_profiled = |what: &str, error: &dyn std::fmt::Display| {
         Failure::new(exit_code::RUN_NOT_PROFILED, format!("{what}: {error}"))
@@ -131,7 +131,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     drop(publisher);
     bar.clear();
     let analysis_seconds = started.elapsed().as_secs_f64();
-    // After damage, or an error of ours, the reader stops; the program must not wait for us.
+    // The reader stops after damage or an internal error; the program must not wait for it.
     memory.ring().control().abandoned.store(1, Ordering::Release);
     let end = child.wait()?;
     let stopped = serving.map_or(0, Serving::finish);
@@ -167,7 +167,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         let control = ring.control();
         (control.further.load(Ordering::Acquire), control.refused.load(Ordering::Acquire))
     };
-    // What holds for each process of the run.
+    // These facts apply to each process of the run.
     let facts_of = |models: &[&Chosen]| RunFacts {
         device: plan.device.to_owned(),
         models: models.iter().map(|model| model.key.clone()).collect(),

@@ -1,4 +1,4 @@
-//! Further models of a run: they need the trace once more, each in its own order, so it is kept meanwhile.
+//! Simulates further models of a run. They need the trace again in their own order, so it is kept during the run.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,16 @@ use crate::exit_code;
 use warpline_analyzer::analysis::{Analysis, Finish};
 use warpline_analyzer::trace::first_of;
 
-/// The trace as it is kept for further models, or because the user requests it.
+/// The trace that is kept for further models or at the user's request.
 pub(super) struct KeptTrace {
     temporary: Option<(TempPath, Removal)>,
     wanted: Option<PathBuf>,
 }
 
 impl KeptTrace {
-    /// Makes the file where one is needed, and reports its path and its possible size.
+    /// Creates a file if one is needed, and reports its path and its possible size.
     ///
-    /// # Errors
-    /// No file can be made.
+    /// # Errors Returns an error if no file can be created.
     pub(super) fn new(plan: &Plan) -> Result<KeptTrace, Failure> {
         if plan.others.is_empty() || plan.trace.is_some() {
             return Ok(KeptTrace { temporary: None, wanted: plan.trace.clone() });
@@ -44,13 +43,14 @@ impl KeptTrace {
         Ok(KeptTrace { temporary: Some((file.into_temp_path(), removal)), wanted: None })
     }
 
-    /// Returns the file.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> Option<&Path> {
         self.wanted.as_deref().or(self.temporary.as_ref().map(|(path, _)| &**path))
     }
 
-    /// Simulates the further models. Returns how many could be, and why the rest could not; what the first model gave
-    /// is not lost with them. `problem` is what befell the file while it was written.
+    /// Simulates the further models. Returns the number of simulated models, and the reason why the others could not be
+    /// simulated; the results of the first model are kept in any case. `problem` is an error that occurred while the
+    /// file was written.
     pub(super) fn simulate(
         &self,
         plan: &Plan,
@@ -70,20 +70,20 @@ impl KeptTrace {
     }
 }
 
-/// Returns the further models that have no figures, those from `from` on.
+/// Returns a message about the further models without figures, starting with number `from`.
 fn lost(plan: &Plan, from: usize, why: &str, cure: &str) -> Option<String> {
     let names: Vec<&str> = plan.others[from..].iter().map(|model| model.key.as_str()).collect();
     Some(format!("no figures for {}: {why}; {cure}", names.join(", ")))
 }
 
-/// Simulates the further models from a kept trace, see [`KeptTrace::simulate`].
+/// Simulates the further models from a kept trace; see [`KeptTrace::simulate`].
 pub(super) fn simulate(plan: &Plan, analysis: &mut Analysis, trace: &Path, cure: &str) -> (usize, Option<String>) {
     for (done, model) in plan.others.iter().enumerate() {
         let other = match sim::analyze_one(trace, model, plan.threads) {
             Ok(other) => other,
             Err(failure) => return (done, lost(plan, done, &failure.message, cure)),
         };
-        // The same stream was read to its end before, so only the file can be at fault.
+        // The same stream was read completely before, so the file must be damaged.
         if let (Finish::Complete, Finish::Damaged(_) | Finish::Unfinished | Finish::Nothing | Finish::OutOfMemory) =
             (&analysis.finish, &other.finish)
         {
@@ -95,12 +95,12 @@ pub(super) fn simulate(plan: &Plan, analysis: &mut Analysis, trace: &Path, cure:
     (plan.others.len(), None)
 }
 
-/// Free space of a folder's file system for its users.
+/// Returns the free space of a folder's file system for unprivileged users.
 pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
     let path = std::ffi::CString::new(folder.as_os_str().as_encoded_bytes()).ok()?;
-    // SAFETY: plain numbers, of which all zeros are some.
+    // SAFETY: the structure contains only numbers, for which zero is valid.
     let mut there: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: a terminated path and a place for the answer.
+    // SAFETY: the path is zero-terminated, and the structure receives the result.
     let answered = unsafe { libc::statvfs(path.as_ptr(), &mut there) } == 0;
     answered.then(|| there.f_bavail.saturating_mul(there.f_frsize))
 }

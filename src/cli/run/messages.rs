@@ -1,4 +1,4 @@
-//! Messages of `run` when the program has ended.
+//! Messages of `run` after the program has ended.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ pub(super) fn other_processes(refused: u32, children: bool) -> Option<String> {
     let (processes, their, were) =
         if refused == 1 { ("process", "its", "was") } else { ("processes", "their", "were") };
     (refused > 0).then(|| match children {
-        // All others have a trace.
+        // All other processes have a trace.
         true => format!(
             "{refused} {processes} {were} forked from one that used the device already, where CUDA does not work: {their} work is not in \
              the profile"
@@ -23,7 +23,7 @@ pub(super) fn other_processes(refused: u32, children: bool) -> Option<String> {
     })
 }
 
-/// Why there may be nothing to profile of a program that ended with `code`.
+/// Explains why a program that ended with `code` may have produced nothing to profile.
 pub(super) fn not_instrumented(plan: &Plan, code: u8) -> String {
     let python = Path::new(&plan.program).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
     let built = match python {
@@ -39,12 +39,12 @@ pub(super) fn not_instrumented(plan: &Plan, code: u8) -> String {
     }
 }
 
-/// Offers the GPU of this machine to a user who chose no device. `how` is what to do for it.
+/// Offers this machine's GPU to a user who chose no device. `how` describes how to use it.
 pub(in crate::cli) fn gpu_offer(name: &str, how: &str) -> String {
     format!("note: the kernels ran on the CPU device, and this machine has a GPU ({name}): to run them there, {how}")
 }
 
-/// One line for the user, and the command that shows more.
+/// Prints one line for the user, and the command that shows more.
 pub(super) fn report(plan: &Plan, profile: &Profile) {
     if plan.rank.rank.as_ref().is_some_and(|rank| rank.index != 0) {
         report_rank(profile);
@@ -53,7 +53,7 @@ pub(super) fn report(plan: &Plan, profile: &Profile) {
     for note in &profile.run.notes {
         crate::cli::output::say(format_args!("note: {note}"));
     }
-    // The program's runtime has reported each of them when it happened.
+    // The program's runtime has already reported each fault when it occurred.
     let of_kind = |kind: &str| profile.faults.iter().filter(|fault| fault.kind == kind).count();
     let (barriers, pairs) = (of_kind("divergent_barrier"), of_kind("different_barriers"));
     let remarks = of_kind("misaligned_local");
@@ -111,7 +111,7 @@ pub(super) fn report(plan: &Plan, profile: &Profile) {
     }
 }
 
-/// Prints at most one line for each of thousands of ranks, and only for a problem.
+/// Prints at most one line per rank, and only for a problem, because there may be thousands of ranks.
 fn report_rank(profile: &Profile) {
     let faults = profile.faults.len();
     let mut parts = Vec::new();

@@ -1,5 +1,5 @@
-//! `warpline run`: starts the program with a shared-memory ring, analyses what comes out of it while
-//! the program runs, and writes the profile.
+//! `warpline run`: starts the program with a shared-memory ring, analyses the records in the ring while the program
+//! runs, and writes the profile.
 
 mod child;
 mod execute;

@@ -1,4 +1,4 @@
-//! File names that several runs at a time can share: `%p`, `%q{NAME}` and `%%` in `--output` and `--trace`.
+//! File names that several simultaneous runs can share: `%p`, `%q{NAME}` and `%%` in `--output` and `--trace`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The arguments of a run, checked.
+//! The validated arguments of a run.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -24,39 +24,39 @@ use crate::exit_code;
 use warpline_analyzer::trace::{DEFAULT_LEVEL, Packing};
 use warpline_profile::ranks::{self, RankEnvironment};
 
-/// What to run and how.
+/// The program to run, and all settings of the run.
 pub(in crate::cli) struct Plan {
     pub(super) program: OsString,
     pub(super) arguments: Vec<OsString>,
-    /// Where the profile goes.
+    /// File of the profile.
     pub(in crate::cli) output: PathBuf,
     pub(super) trace: Option<PathBuf>,
-    /// How the trace is kept, where not plainly.
+    /// Compression and splitting of the trace, if requested.
     pub(super) packing: Option<Packing>,
-    /// Which rank of a job this is.
+    /// Rank of this process in its job.
     pub(super) rank: RankEnvironment,
     pub(super) threads: u32,
-    /// The model whose order the run follows.
+    /// The model whose order the run uses.
     pub(super) model: Chosen,
     /// Further models, simulated from the trace after the run.
     pub(super) others: Vec<Chosen>,
-    /// Where kernels run, as `WARPLINE_DEVICE` names it.
+    /// Device that runs the kernels, as a value of `WARPLINE_DEVICE`.
     pub(super) device: &'static str,
-    /// A GPU that could run the kernels, where the user chose no device.
+    /// A GPU that could run the kernels, if the user chose no device.
     pub(in crate::cli) unused_gpu: Option<String>,
-    /// Further processes are profiled, too.
+    /// Whether further processes are also profiled.
     pub(super) children: bool,
-    /// Memory that is never freed is reported.
+    /// Whether memory that is never freed is reported.
     pub(super) check_leaks: bool,
-    /// Stops that are shown without a prompt.
+    /// Number of stops that are shown without a prompt.
     pub(super) stop_count: Option<u64>,
-    /// What the profile is to be known by.
+    /// Labels of the profile.
     pub(super) labels: BTreeMap<String, String>,
     options: Options,
 }
 
 impl Plan {
-    /// Checks the arguments.
+    /// Validates the arguments.
     pub(in crate::cli) fn new(arguments: &RunArguments) -> Result<Plan, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let default = || {
@@ -183,8 +183,8 @@ impl Plan {
         })
     }
 
-    /// Returns the options for a program whose ring has this descriptor; `further` is the folder for traces of further
-    /// processes, `stops` the socket over which it reports stops.
+    /// Returns the runtime options for a program. `descriptor` is that of its ring, `further` the folder for traces of
+    /// further processes, and `stops` the socket over which it reports stops.
     pub(super) fn options(&self, descriptor: i32, further: Option<String>, stops: Option<i32>) -> Options {
         let stop_at = self.options.stop_at.clone().zip(stops);
         Options {
@@ -199,17 +199,17 @@ impl Plan {
         std::iter::once(&self.program).chain(&self.arguments).map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
-    /// Where the program is to stop.
+    /// Returns the accesses at which the program stops.
     pub(super) fn stop_at(&self) -> Option<&StopAt> {
         self.options.stop_at.as_ref()
     }
 
-    /// Returns the options for a program that chooses where its traces go.
+    /// Returns the runtime options for a program that chooses the location of its traces.
     pub(super) fn encoded(&self) -> String {
         self.options.encode()
     }
 
-    /// Returns whether warps take turns at their accesses.
+    /// Returns whether warps are switched at each access.
     pub(super) fn interleaves(&self) -> bool {
         self.options.interleave
     }
@@ -219,7 +219,7 @@ impl Plan {
         self.options.kernels.as_deref()
     }
 
-    /// What `--budget` does to figures, for the profile.
+    /// Returns the assumptions that `--budget` adds to the profile.
     pub(super) fn assumptions(&self) -> BTreeMap<String, String> {
         let mut assumptions = self.model.assumptions();
         if let Some(Budget { millionths, seed }) = self.options.budget {
@@ -236,13 +236,13 @@ impl Plan {
             .then(|| "accesses were not checked (--check off): bad ones are not reported".to_owned())
     }
 
-    /// First and last numbers of `--launches`; none where all launches are wanted.
+    /// Returns the first and last numbers of `--launches`; empty if all launches are recorded.
     pub(super) fn launches(&self) -> &[(u64, u64)] {
         &self.options.launches
     }
 
-    /// Makes the folders of a rank's files. A profile that this rank left there in an earlier job goes: if this run
-    /// dies, it must not be mistaken for its own.
+    /// Creates the folders of a rank's files. A profile that this rank wrote in an earlier job is removed, so that it
+    /// is not mistaken for the profile of this run if the run fails.
     fn make_folders(&self) -> Result<(), Failure> {
         if self.rank.rank.is_none() {
             return Ok(());
@@ -261,7 +261,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Finds out before the run, which may be long, whether the profile can be written.
+    /// Checks before the run, which may be long, whether the profile can be written.
     pub(in crate::cli) fn check_output(&self) -> Result<(), Failure> {
         if let Some(trace) = &self.trace {
             crate::cli::output::refuse_same(trace, &self.output)?;
@@ -288,13 +288,13 @@ impl Plan {
     }
 }
 
-/// The machine's name.
+/// Returns the machine's name.
 pub(super) fn hostname() -> Option<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim().to_owned())
 }
 
-/// How the trace is kept.
+/// Returns the form in which the trace is stored.
 fn packing(arguments: &RunArguments) -> Result<Option<Packing>, Failure> {
     let rotate = arguments.trace_rotate.as_deref().map(quantities::piece_size).transpose()?;
     let level = match &arguments.trace_compress {
@@ -309,13 +309,13 @@ fn packing(arguments: &RunArguments) -> Result<Option<Packing>, Failure> {
     Ok(packed.then_some(Packing { level, rotate }))
 }
 
-/// `warpline.<program>.wlprof`.
+/// Returns `warpline.<program>.wlprof`.
 fn default_output(program: &OsStr) -> PathBuf {
     let name = Path::new(program).file_name().map_or("program".into(), OsStr::to_string_lossy);
     PathBuf::from(format!("warpline.{name}.wlprof"))
 }
 
-/// `0,3-5` as inclusive ranges.
+/// Parses `0,3-5` to inclusive ranges.
 fn launch_ranges(text: &str) -> Option<Vec<(u64, u64)>> {
     text.split(',')
         .map(|part| {
@@ -326,14 +326,14 @@ fn launch_ranges(text: &str) -> Option<Vec<(u64, u64)>> {
         .collect()
 }
 
-/// `1/16` as 16.
+/// Parses `1/16` to 16.
 fn share(text: &str) -> Option<u64> {
     let (one, of) = text.split_once('/')?;
     let of = of.trim().parse().ok()?;
     (one.trim() == "1" && of > 0).then_some(of)
 }
 
-/// `10%`, `0.5%` or `1/10` in millionths; more than nothing and not more than all.
+/// Parses `10%`, `0.5%` or `1/10` to millionths; the share must be positive and at most 1.
 fn granted(text: &str) -> Option<u32> {
     let share = match text.split_once('/') {
         Some((part, whole)) => part.trim().parse::<f64>().ok()? / whole.trim().parse::<f64>().ok()?,
@@ -343,7 +343,7 @@ fn granted(text: &str) -> Option<u32> {
     (1.0..=1e6).contains(&millionths).then_some(millionths as u32)
 }
 
-/// Returns the time as `2026-11-20T19:00:00Z`.
+/// Returns the current time as `2026-11-20T19:00:00Z`.
 pub(super) fn utc_now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     utc(seconds)
@@ -351,7 +351,7 @@ pub(super) fn utc_now() -> String {
 
 fn utc(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Civil date from days since 1970-01-01, with years that begin in March (Howard Hinnant,
+    // The code computes a civil date from the days since 1970-01-01, with years that start in March (Howard Hinnant,
     // "chrono-Compatible Low-Level Date Algorithms").
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
@@ -364,7 +364,7 @@ fn utc(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// Operations whose values the run records.
+/// Returns the kinds of operations whose values the run records.
 fn recorded_kinds(arguments: &RunArguments) -> RecordedKinds {
     let chosen = arguments.trace_values.as_deref().unwrap_or_default();
     let has = |kind| chosen.contains(&kind);

@@ -1,5 +1,5 @@
-//! `--children`: the further processes of a run. The first that uses the device has the ring; each other writes a trace
-//! of its own into a private folder, which is analysed when the program has ended.
+//! `--children`: the further processes of a run. The first process that uses the device writes to the ring. Each other
+//! process writes a separate trace to a private folder, which is analysed after the program has ended.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -19,16 +19,15 @@ use warpline_comparison::merge;
 use warpline_profile::model::Environment;
 use warpline_profile::{self as profile, BuildInput, Profile, RunFacts};
 
-/// Where further processes leave their traces.
+/// The folder in which further processes write their traces.
 pub(super) struct Processes {
     folder: Option<(TempDir, Removal)>,
 }
 
 impl Processes {
-    /// Makes the folder if one is wanted, and reports its path.
+    /// Creates the folder if one is needed, and reports its path.
     ///
-    /// # Errors
-    /// No folder can be made.
+    /// # Errors Returns an error if no folder can be created.
     pub(super) fn new(plan: &Plan) -> Result<Processes, Failure> {
         if !plan.children {
             return Ok(Processes { folder: None });
@@ -48,15 +47,14 @@ impl Processes {
         Ok(Processes { folder: Some((folder, removal)) })
     }
 
-    /// Returns the folder, for the program.
+    /// Returns the path of the folder, for the program.
     pub(super) fn folder(&self) -> Option<String> {
         self.folder.as_ref().map(|(folder, _)| folder.path().to_string_lossy().into_owned())
     }
 
     /// Adds the work of `count` further processes to the profile of the first.
     ///
-    /// # Errors
-    /// The profiles do not go together, which those of one run do.
+    /// # Errors Returns an error if the profiles cannot be merged; those of one run always can.
     pub(super) fn add_to(
         &self,
         first: Profile,
@@ -81,7 +79,7 @@ impl Processes {
 fn of_process(trace: &Path, plan: &Plan, facts: RunFacts) -> Result<Profile, Failure> {
     let unreadable = |error| Failure::new(exit_code::UNREADABLE, format!("its trace cannot be read: {error}"));
     let mut facts = facts;
-    // The writer holds a lock as long as it lives.
+    // The writer holds a lock while it runs.
     let file = File::open(trace).map_err(unreadable)?;
     if let Err(TryLockError::WouldBlock) = file.try_lock_shared() {
         facts
@@ -108,8 +106,8 @@ fn program(plan: &Plan) -> Vec<String> {
     std::iter::once(path).chain(arguments).map(String::from).collect()
 }
 
-/// Puts the profiles of a run's processes together. Their order is not significant: the facts of the run are those of
-/// the requested program, and the order follows from what the profiles hold.
+/// Merges the profiles of a run's processes. Their order is not significant: the facts of the run are those of the
+/// requested program, and the rest follows from the profiles' contents.
 fn together(profiles: Vec<Profile>, lost: Vec<String>, program: &[String]) -> Result<Profile, Failure> {
     let mut profiles = profiles;
     let count = profiles.len();
@@ -121,7 +119,7 @@ fn together(profiles: Vec<Profile>, lost: Vec<String>, program: &[String]) -> Re
     }
     let mut whole = merge::merge(profiles).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
     whole.run.environment = environment;
-    // It is one rank's, and one run's, however many processes there are.
+    // The result is the profile of one rank and one run, regardless of the number of processes.
     whole.run.merged = None;
     let merged = format!("merged from {count} profiles");
     whole.run.notes.retain(|note| *note != merged);

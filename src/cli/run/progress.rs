@@ -1,4 +1,4 @@
-//! One line on a terminal with the progress of the run.
+//! Shows the progress of the run in one line on a terminal.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use warpline_analyzer::analysis::{Progress, Status};
 
 const EVERY: Duration = Duration::from_millis(150);
-/// Chunks between two reads of the clock.
+/// Number of chunks between two reads of the clock.
 const SKIP: u32 = 8;
 
-/// The line.
+/// The progress line.
 pub(super) struct Bar {
     shown: bool,
     terminal: bool,
@@ -24,7 +24,7 @@ impl Bar {
         Bar { shown: false, terminal: std::io::stderr().is_terminal(), started: now, last: now, skipped: 0 }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     pub(super) fn clear(&mut self) {
         if self.shown {
             eprint!("\r\x1b[K");

@@ -1,4 +1,5 @@
-//! Where a rank of a job writes: a launcher gives each the same command line, and none may write over another's file.
+//! Determines the file names of a rank. All ranks of a job have the same command line, but none may overwrite another's
+//! file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +8,9 @@ use crate::cli::Failure;
 use warpline_profile::model::Rank;
 use warpline_profile::ranks;
 
-/// Returns the file that is meant by a name of the command line, or by default.
+/// Returns the file for a name on the command line, or for the default name.
 ///
-/// # Errors
-/// Returns an error if the name cannot be filled in.
+/// # Errors Returns an error if a placeholder in the name cannot be replaced.
 pub(super) fn own_file(
     named: Option<&Path>,
     default: impl FnOnce() -> PathBuf,
@@ -29,7 +29,7 @@ pub(super) fn own_file(
     Ok(ranks::folder(&file).join(ranks::file_name(rank.index, extension)))
 }
 
-/// Returns whether a name differs from process to process once it is filled in.
+/// Returns whether a name contains placeholders that differ between processes.
 fn is_of_one_process(named: &Path) -> bool {
     let text = named.to_string_lossy().replace("%%", "");
     let mut quoted = text.split("%q{").skip(1).filter_map(|after| after.split_once('}'));
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(file(Some("out/app.wlprof"), Some(&rank)), "out/app.d/rank-000003.wlprof");
         assert_eq!(file(Some("out/"), Some(&rank)), "out/rank-000003.wlprof");
         assert_eq!(file(Some("/dev/null"), Some(&rank)), "/dev/null");
-        // The same for all ranks, whatever it is filled in with.
+        // The variable has the same value in all ranks.
         assert_eq!(file(Some("%q{PATH}%%p"), Some(&rank)).matches("rank-000003").count(), 1);
         let own = file(Some("app-%p.wlprof"), Some(&rank));
         assert_eq!(own, format!("app-{}.wlprof", std::process::id()));

@@ -1,4 +1,4 @@
-//! Stops at accesses: shows the user the program's position, and sends the program the user's commands.
+//! Stops at accesses: shows the program's position to the user, and sends the user's commands to the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -21,14 +21,14 @@ use warpline_profile::model::Frame;
 use warpline_report::{self as report, LinePlace};
 use warpline_simulator::geometry::Banks;
 
-/// Stops that are shown without a terminal for a prompt.
+/// Number of stops that are shown if there is no terminal for a prompt.
 const SHOWN_UNASKED: u64 = 1;
-/// Columns of a stop if the terminal's width is unknown.
+/// Width of a stop in columns if the terminal's width is unknown.
 const WIDTH: usize = 100;
-/// All lanes are shown.
+/// Number of rows, which shows all lanes.
 const ROWS: usize = 32;
 
-/// Returns the requested stops; `None` without any.
+/// Returns the requested stops; `None` if there are none.
 pub(super) fn wanted(arguments: &RunArguments) -> Result<Option<StopAt>, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let StopArguments { stop_at, stop_at_allocation, stop_on, stop_count } = &arguments.stops;
@@ -52,7 +52,7 @@ pub(super) fn wanted(arguments: &RunArguments) -> Result<Option<StopAt>, Failure
     }))
 }
 
-/// Reads the values FILE:LINE of an option.
+/// Parses the FILE:LINE values of an option.
 pub(super) fn lines(option: &str, values: &[String]) -> Result<Vec<(String, u32)>, Failure> {
     let line = |text: &String| {
         let failed = |error| Failure::new(exit_code::USAGE, format!("{option} {error}"));
@@ -71,7 +71,7 @@ pub(super) struct Stops {
 }
 
 impl Stops {
-    /// A socket whose far end the program inherits. `banks`: the model's shared memory.
+    /// Creates a socket whose other end the program inherits. `banks` are those of the model's shared memory.
     pub(super) fn new(count: Option<u64>, banks: Banks) -> Result<Stops, Failure> {
         let failed = |error: io::Error| Failure::new(exit_code::RUN_NOT_PROFILED, format!("no socket: {error}"));
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
@@ -79,17 +79,17 @@ impl Stops {
         Ok(Stops { ours, theirs, count, banks })
     }
 
-    /// The program's end.
+    /// Returns the descriptor of the program's end.
     pub(super) fn descriptor(&self) -> RawFd {
         self.theirs.as_raw_fd()
     }
 
-    /// The program runs: answers it until it ends.
+    /// Starts a thread that answers the program until it ends. The program must be running.
     pub(super) fn serve(self) -> Result<Serving, Failure> {
         let failed = |error: io::Error| Failure::new(exit_code::RUN_NOT_PROFILED, format!("no socket: {error}"));
         let ours = self.ours.try_clone().map_err(failed)?;
         let (count, banks) = (self.count, self.banks);
-        // Only the program's copy of its end stays open.
+        // After this, only the program has its end open.
         drop(self.theirs);
         let socket = self.ours;
         Ok(Serving { ours, thread: std::thread::spawn(move || answer_all(&socket, count, banks)) })
@@ -103,9 +103,9 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    /// The program has ended. How often it stopped.
+    /// Stops the thread after the program has ended; returns the number of stops.
     pub(super) fn finish(self) -> u64 {
-        // A process that outlives the program may have its end open, too.
+        // Another process that outlives the program may also have its end open.
         _ = self.ours.shutdown(Shutdown::Both);
         self.thread.join().unwrap_or(0)
     }
@@ -146,13 +146,13 @@ fn show(stopped: Stopped, number: u64, banks: Banks) {
     let size = terminal_size::terminal_size_of(io::stderr());
     let width = size.map_or(WIDTH, |(columns, _)| usize::from(columns.0));
     let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    // Erase the line of the progress bar.
+    // Erases the progress line.
     let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
     let text = report::views::text(&view, ROWS, width, color);
     _ = io::stderr().write_all(format!("{clear}{text}\n").as_bytes());
 }
 
-/// The user's terminal; the program may use standard input itself.
+/// The user's terminal, because the program may use standard input.
 struct Terminal {
     lines: BufReader<File>,
     last: Reply,
@@ -188,7 +188,7 @@ impl Terminal {
     }
 }
 
-/// What a typed line means; an empty one is the answer before.
+/// Parses a typed line. An empty line repeats the previous answer.
 fn answer(line: &str, before: Reply) -> Option<Reply> {
     let mut words = line.split_whitespace();
     let (word, number) = (words.next(), words.next());
@@ -204,7 +204,7 @@ fn answer(line: &str, before: Reply) -> Option<Reply> {
     }
 }
 
-/// Prints why a program never stopped, from its profile.
+/// Explains why a program never stopped, from its profile.
 pub(super) fn report_if_never(wanted: &StopAt, stops: u64, profile: Option<&Profile>) {
     if stops > 0 {
         return;

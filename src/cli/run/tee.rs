@@ -1,4 +1,4 @@
-//! Keeps a copy of the trace while it is analysed.
+//! Writes a copy of the trace during the analysis.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use warpline_analyzer::trace::{PackedWriter, Packing};
 
-/// Where the copy goes.
+/// The destination of the copy.
 enum Copy {
     Plain(File),
     Packed(PackedWriter),
@@ -15,13 +15,13 @@ enum Copy {
 /// The copy.
 pub(super) struct Tee {
     file: Option<(PathBuf, Copy)>,
-    /// Something was written.
+    /// Whether anything was written.
     begun: bool,
     problem: Option<String>,
 }
 
 impl Tee {
-    /// Opens the file, if one is wanted. What it holds stays until there is something to replace it.
+    /// Opens the file, if a copy is requested. Its old content is kept until new content is written.
     pub(super) fn create(path: Option<&Path>, packing: Option<Packing>) -> Result<Tee, (PathBuf, io::Error)> {
         let file = match path {
             Some(path) => {
@@ -44,7 +44,7 @@ impl Tee {
         Copying { tee: self, source }
     }
 
-    /// What went wrong with the copy, if anything.
+    /// Returns the error that occurred while copying, if any.
     pub(super) fn finish(mut self) -> Option<String> {
         if let Some((path, Copy::Packed(writer))) = self.file.take()
             && let Err(error) = writer.finish()
@@ -55,7 +55,7 @@ impl Tee {
     }
 }
 
-/// Keeps others from writing the same file. Where a file system has no locks, nothing is known of others.
+/// Locks a file against other writers. On file systems without locks, other writers are not detected.
 fn locked(file: File) -> io::Result<File> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) if file.metadata()?.is_file() => Err(io::Error::new(
@@ -80,7 +80,7 @@ impl<R: Read> Read for Copying<'_, R> {
         let count = self.source.read(buffer)?;
         let begins = count > 0 && !self.tee.begun;
         self.tee.begun |= begins;
-        // A pipe or a device has no length to set.
+        // A pipe or a device has no settable length.
         let emptied = |file: &File| if begins && file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) };
         if let Some((path, copy)) = &mut self.tee.file {
             let written = match copy {
@@ -88,7 +88,7 @@ impl<R: Read> Read for Copying<'_, R> {
                 Copy::Packed(writer) => writer.write(&buffer[..count]),
             };
             if let Err(error) = written {
-                // The analysis continues; the part that was written stays readable.
+                // The analysis continues; the written part of the copy stays readable.
                 self.tee.problem = Some(cut_short(path, &error));
                 self.tee.file = None;
             }

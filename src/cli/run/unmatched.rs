@@ -1,16 +1,16 @@
-//! Filters that chose nothing.
+//! Detects filters that matched nothing.
 
 use warpline_analyzer::analysis::{Analysis, KernelData};
 
-/// Returns notes if `--kernels` matched none of the kernels that were launched, or `--launches` has numbers that no
-/// launch had.
+/// Returns notes if `--kernels` matched none of the launched kernels, or if `--launches` contains numbers beyond the
+/// last launch.
 pub(super) fn notes(kernels: Option<&str>, launches: &[(u64, u64)], analysis: &Analysis) -> Vec<String> {
     let pattern = kernels.and_then(|wanted| regex::Regex::new(wanted).ok());
     let named: Vec<(&str, &KernelData)> =
         analysis.kernels.iter().filter_map(|kernel| Some((name(analysis, kernel)?, kernel))).collect();
     let chosen = |name: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(name));
     let count: u64 = named.iter().filter(|(name, _)| chosen(name)).map(|(_, kernel)| kernel.launch_count()).sum();
-    // What a model cannot have was numbered, too.
+    // Launches that are impossible on a model were also numbered.
     let left_out = analysis.left_out.iter().filter(|left| left.model == 0);
     let left_out = left_out.filter(|left| {
         analysis.kernels.get(left.kernel as usize).and_then(|kernel| name(analysis, kernel)).is_some_and(chosen)
@@ -32,7 +32,7 @@ fn name<'a>(analysis: &'a Analysis, kernel: &KernelData) -> Option<&'a str> {
     Some(module.table.functions.get(kernel.function as usize)?.name.as_str())
 }
 
-/// Numbers that none of `count` launches had.
+/// Returns the requested numbers beyond the last of `count` launches.
 fn beyond(kernels: Option<&str>, launches: &[(u64, u64)], count: u64) -> Option<String> {
     let range = |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
     let wrong: Vec<String> = launches.iter().filter(|(_, last)| *last >= count).map(range).collect();

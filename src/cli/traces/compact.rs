@@ -1,4 +1,4 @@
-//! `warpline compact`: keeps a trace in another form, to the byte of its stream.
+//! `warpline compact`: stores a trace in another form, with an identical stream.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -12,10 +12,10 @@ use crate::cli::{Failure, output};
 use crate::exit_code;
 use warpline_analyzer::trace::{self, PackedWriter, Packing};
 
-/// Bytes copied at a time.
+/// Number of bytes that are copied at a time.
 const STEP: usize = 1 << 20;
 
-/// Where the stream goes.
+/// The destination of the stream.
 enum Target {
     Plain(File),
     Packed(PackedWriter),
@@ -37,15 +37,15 @@ impl Target {
     }
 }
 
-/// A file that gets its name once it is whole: what was there before stays if it cannot be written.
+/// A file that gets its final name when it is complete, so an existing file is kept if writing fails.
 struct Unfinished {
     path: PathBuf,
-    /// Goes with what is in it.
+    /// The folder is removed together with its contents.
     _folder: (TempDir, Removal),
 }
 
 impl Unfinished {
-    /// For a file; none for a device or a pipe, in whose place no file should come.
+    /// Creates a temporary file; returns `None` for a device or a pipe, which must not be replaced by a file.
     fn create(to: &Path) -> io::Result<Option<Unfinished>> {
         let Some(name) = to.file_name() else { return Ok(None) };
         if std::fs::metadata(to).is_ok_and(|there| !there.is_file()) {
@@ -86,7 +86,7 @@ pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failur
     let cannot = |error: &dyn std::fmt::Display| {
         Failure::new(exit_code::UNEXPECTED, format!("{}: cannot write: {error}", to.display()))
     };
-    // Only a trace is copied, and the target is left alone where it is none.
+    // Only a trace is copied; the target is not changed if the input is not a trace.
     let mut header = [0; warpline_format::chunk::HEADER_BYTES];
     opened.stream.read_exact(&mut header).map_err(|error| unreadable(&format!("this is no whole trace: {error}")))?;
     warpline_format::chunk::check_header(&header).map_err(|error| unreadable(&error))?;
@@ -138,7 +138,7 @@ pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failur
     }
 }
 
-/// Length and checksum of a trace's stream.
+/// Returns the length and the checksum of a trace's stream.
 fn contents(path: &Path) -> io::Result<(u64, u32)> {
     let mut stream = trace::open(path)?.stream;
     let (mut bytes, mut sum) = (0, crc32fast::Hasher::new());
@@ -156,7 +156,7 @@ fn contents(path: &Path) -> io::Result<(u64, u32)> {
     }
 }
 
-/// Bytes of a file, or of all pieces of a trace.
+/// Returns the bytes of a file, or of all pieces of a trace.
 fn on_disk(path: &Path) -> u64 {
     trace::files(path).iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum()
 }

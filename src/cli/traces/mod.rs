@@ -1,4 +1,4 @@
-//! Commands that read traces, and programs that run.
+//! Commands that read traces, and commands for running programs.
 
 pub(super) mod compact;
 mod piped;

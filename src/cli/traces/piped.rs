@@ -1,5 +1,5 @@
-//! A trace that comes through a pipe. It is read several times, by each model and before to choose one, so it goes to a
-//! temporary file first.
+//! Handles a trace that is read from a pipe. The trace is read several times (to choose a model, and by each model), so
+//! it is first copied to a temporary file.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,7 +13,7 @@ use crate::cli::Failure;
 use crate::exit_code;
 use warpline_analyzer::trace::is_packed;
 
-/// A temporary file, which goes when the user interrupts, too.
+/// A temporary file, which is also removed if the user interrupts.
 pub(in crate::cli) struct Copied {
     file: NamedTempFile,
     _removal: Removal,
@@ -21,20 +21,19 @@ pub(in crate::cli) struct Copied {
 
 /// A trace that can be read more than once.
 pub(in crate::cli) enum RereadableTrace {
-    /// A file, by the path that the user gave.
+    /// A file, with the path that the user gave.
     File(PathBuf),
-    /// A copy of what was read from a pipe.
+    /// A copy of the data from a pipe.
     Copy(Copied),
 }
 
 impl RereadableTrace {
-    /// Copies what is not a file; `-` is standard input.
+    /// Opens a trace; input that is not a file is copied. `-` is standard input.
     ///
-    /// # Errors
-    /// Returns an error if it is not a trace, or there is no room for it.
+    /// # Errors Returns an error if it is not a trace, or if there is not enough space.
     pub(in crate::cli) fn open(named: &Path) -> Result<RereadableTrace, Failure> {
         let source = if named.as_os_str() == "-" { Path::new("/dev/stdin") } else { named };
-        // Folders, and what is not there, are refused by whoever reads them.
+        // Folders and missing files are reported later by the code that reads them.
         if std::fs::metadata(source).map_or(true, |there| there.is_file() || there.is_dir()) {
             return Ok(RereadableTrace::File(source.to_owned()));
         }
@@ -49,7 +48,7 @@ impl RereadableTrace {
                 more => got += more,
             }
         }
-        // A device without end is not a trace.
+        // An endless device is not a trace.
         let packed = is_packed(&header);
         if !packed {
             check_header(&header).map_err(|error| unreadable(&error))?;
@@ -76,7 +75,7 @@ impl RereadableTrace {
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the trace.
     pub(in crate::cli) fn path(&self) -> &Path {
         match self {
             RereadableTrace::File(path) => path,
@@ -85,7 +84,7 @@ impl RereadableTrace {
     }
 }
 
-/// Copies chunks up to the first invalid one, which the reader of the copy reports: what follows may be endless.
+/// Copies chunks up to the first invalid one, which the reader of the copy reports. The data after it may be endless.
 fn copy_chunks(pipe: &mut impl Read, copy: &mut impl Write) -> io::Result<()> {
     for number in 0.. {
         let mut head = Vec::with_capacity(CHUNK_HEAD_BYTES);

@@ -1,4 +1,4 @@
-//! `warpline sim`: analyses a kept trace, on one model or several, each in its own order.
+//! `warpline sim`: analyses a kept trace on one or more models, each in its own order.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -39,7 +39,7 @@ pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let threads = arguments.threads.unwrap_or_else(quantities::default_threads);
     bound_memory(&mut models.iter_mut().collect::<Vec<_>>(), arguments.state.memory.as_deref(), threads)?;
     if let Some(model) = models.first().filter(|_| arguments.seconds) {
-        // Keep the recorded order: a launch that was recorded in part cannot be reordered.
+        // The recorded order is kept, because a partly recorded launch cannot be reordered.
         let simulation = Some(&model.simulation);
         let analysis = read(trace, |reader| {
             analysis::analyze_with(reader, threads as usize, simulation, &mut analysis::NoProgress)
@@ -83,7 +83,7 @@ pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     Ok(if profile.run.complete { exit_code::OK } else { exit_code::PARTIAL })
 }
 
-/// Who should use L1 of a model; the trace is read once for each choice that is tried.
+/// Returns advice on the use of L1 on a model. The trace is read once for each simulated choice.
 fn advice(trace: &Path, base: &Analysis, model: &Chosen, threads: u32) -> Result<BTreeMap<u32, Advice>, Failure> {
     let mut tried = model.clone();
     tried.simulation.reuse = None;
@@ -94,7 +94,7 @@ fn advice(trace: &Path, base: &Analysis, model: &Chosen, threads: u32) -> Result
     })
 }
 
-/// Returns a size of pages as `65536`, `64K` or `2M`.
+/// Parses a page size such as `65536`, `64K` or `2M`.
 fn page_size(text: &str) -> Result<u64, Failure> {
     let (number, unit) = match text.trim_end_matches(['B', 'b']).trim_end_matches(['i', 'I']) {
         plain if plain.ends_with(['K', 'k']) => (&plain[..plain.len() - 1], 10),
@@ -109,7 +109,7 @@ fn page_size(text: &str) -> Result<u64, Failure> {
     })
 }
 
-/// Analyses a trace file for every model; the first one's analysis carries the others' traffic.
+/// Analyses a trace file for every model. The analysis of the first model also contains the traffic of the others.
 pub(in crate::cli) fn analyze(trace: &Path, models: &[Chosen], threads: u32) -> Result<Analysis, Failure> {
     let mut whole: Option<Analysis> = None;
     for (number, model) in models.iter().enumerate() {
@@ -145,7 +145,7 @@ fn read(
     analyze(reader).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
 }
 
-/// `warpline.<trace>.wlprof`, without the trace's own dress.
+/// Returns `warpline.<trace>.wlprof`, without the extensions of traces.
 fn default_output(trace: &Path) -> PathBuf {
     let name = if trace.as_os_str() == "-" { None } else { trace.file_name() };
     let name = name.map_or("stdin".into(), |name| name.to_string_lossy());

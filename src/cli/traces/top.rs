@@ -1,4 +1,4 @@
-//! `warpline top`: shows a program that runs under `warpline run`.
+//! `warpline top`: shows the state of a program that runs under `warpline run`.
 
 use std::io::{IsTerminal as _, stdin, stdout};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::exit_code;
 use warpline_profile::live::{self, LiveError, Snapshot};
 use warpline_report::live_text;
 
-/// Time between two pictures.
+/// Time between two updates.
 const EVERY: Duration = Duration::from_millis(500);
 
 fn failure(error: &LiveError) -> Failure {
@@ -44,7 +44,7 @@ pub(in crate::cli) fn execute(arguments: &TopArguments) -> Result<u8, Failure> {
     Ok(exit_code::OK)
 }
 
-/// Returns a process, a file, or the only run.
+/// Returns the snapshot of a process, a given file, or the snapshot of the only run.
 fn place(what: Option<&str>) -> Result<PathBuf, LiveError> {
     match what {
         None => live::find(None),
@@ -59,7 +59,7 @@ fn width() -> usize {
     terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0)).max(60)
 }
 
-/// Shows the run until it has ended or the user leaves.
+/// Shows the run until it has ended or the user quits.
 fn watch(place: &std::path::Path, mut snapshot: Snapshot, top: usize) -> std::io::Result<()> {
     let mut terminal = ratatui::try_init()?;
     let result = loop {
@@ -90,7 +90,7 @@ fn watch(place: &std::path::Path, mut snapshot: Snapshot, top: usize) -> std::io
         }
         match live::read(place) {
             Ok(next) => snapshot = next,
-            // It goes away with the run.
+            // The snapshot is removed when the run ends.
             Err(_) => break Ok(()),
         }
     };

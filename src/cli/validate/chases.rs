@@ -1,5 +1,4 @@
-//! Pointer chases: simulated from the program's accesses and compared with closed forms, and on a GPU with its
-//! latencies and counters.
+//! Runs pointer chases: compares simulated misses with closed forms, and on a GPU with latencies and counters.
 
 use super::program::Chases;
 use super::write;
@@ -13,7 +12,7 @@ use crate::validate::{
 };
 use warpline_profile::Profile;
 
-/// Key of measured curves in a model's sources.
+/// Key of measured curves in a model's list of sources.
 const SOURCE: &str = "validate";
 
 pub(super) fn execute(arguments: &ValidateArguments) -> Result<u8, Failure> {
@@ -67,10 +66,10 @@ pub(super) fn execute(arguments: &ValidateArguments) -> Result<u8, Failure> {
     Ok(if validation.wrong() == 0 { exit_code::OK } else { exit_code::THRESHOLD })
 }
 
-/// Misses of the loads at both levels, by chase, and the notes of the run.
+/// Misses of the loads in both levels by chase, and the notes of the run.
 type Simulated = (Vec<(u64, u64)>, Vec<String>);
 
-/// Simulates what a run with hooks did.
+/// Simulates the accesses of a run with hooks.
 fn simulate(chases: &Chases, cases: &[Case], model: &str, on_gpu: bool) -> Result<Simulated, Failure> {
     let (words, _) = chases.command(cases.iter().map(|case| &case.chase))?;
     let mut words = words.into_iter();
@@ -93,7 +92,7 @@ fn simulate(chases: &Chases, cases: &[Case], model: &str, on_gpu: bool) -> Resul
     Ok((misses, profile.run.notes))
 }
 
-/// By launch.
+/// Returns the misses of loads by launch.
 fn load_misses(profile: &Profile) -> Vec<(u64, u64)> {
     let launches = profile.kernels.iter().flat_map(|kernel| &kernel.launches);
     let mut all: Vec<(u64, (u64, u64))> = launches

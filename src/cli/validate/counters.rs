@@ -1,4 +1,4 @@
-//! Profiles against the counters of Nsight Compute.
+//! Compares profiles with the counters of Nsight Compute.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `warpline validate`: caches by pointer chases, or profiles against counters.
+//! `warpline validate`: validates caches with pointer chases, or profiles with counters.
 
 mod chases;
 mod counters;
@@ -22,7 +22,7 @@ pub(super) fn execute(arguments: &ValidateArguments) -> Result<u8, Failure> {
     if arguments.profiles.is_empty() { chases::execute(arguments) } else { counters::execute(arguments) }
 }
 
-/// Writes a result in the requested form.
+/// Writes a result in the requested format.
 fn write(
     arguments: &ValidateArguments,
     document: &impl serde::Serialize,

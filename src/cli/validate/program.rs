@@ -1,4 +1,4 @@
-//! The program of the chases: built, timed on a GPU, and counted there by Nsight Compute.
+//! The program of the pointer chases: builds it, times it on a GPU, and counts it with Nsight Compute.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(super) struct Chases {
 }
 
 impl Chases {
-    /// Builds the program, or takes the one that was named.
+    /// Builds the program, or uses the given executable.
     pub(super) fn new(arguments: &ValidateArguments) -> Result<Chases, Failure> {
         let unexpected =
             |what: &str, error: std::io::Error| Failure::new(exit_code::UNEXPECTED, format!("{what}: {error}"));
@@ -50,7 +50,7 @@ impl Chases {
         }
     }
 
-    /// Returns the command line that walks these chases, and where the cycles go.
+    /// Returns the command line that runs these chases, and the file for the cycles.
     pub(super) fn command<'a>(
         &self,
         plan: impl IntoIterator<Item = &'a Chase>,
@@ -62,12 +62,12 @@ impl Chases {
         Ok((words.to_vec(), result))
     }
 
-    /// Where a profile of the program may lie.
+    /// Returns the path for a profile of the program.
     pub(super) fn profile(&self) -> PathBuf {
         self.folder.path().join("chases.wlprof")
     }
 
-    /// Cycles of the timed loads of each chase, without hooks, on the GPU.
+    /// Returns the cycles of the timed loads of each chase, measured on the GPU without hooks.
     pub(super) fn time(&self, plan: &[Chase]) -> Result<Vec<u64>, Failure> {
         let (words, result) = self.command(plan)?;
         let status = without_hooks(&words[0]).args(&words[1..]).status();
@@ -80,7 +80,8 @@ impl Chases {
         read_cycles(&text, plan.len()).map_err(|error| failed(error.to_string()))
     }
 
-    /// Returns the counters of each chase, with empty caches before it; why there are none, where `ncu` does not give them.
+    /// Returns the counters of each chase, with empty caches at its start; or the reason if `ncu` does not provide
+    /// them.
     pub(super) fn count(&self, plan: &[Chase]) -> Result<Vec<KernelCounters>, String> {
         let (words, _) = self.command(plan).map_err(|failure| failure.message)?;
         let mut command = without_hooks("ncu".as_ref());
