@@ -7,7 +7,7 @@ use clap::Args;
 /// Arguments of `cc`.
 #[derive(Debug, Args)]
 pub struct CcArguments {
-    /// Options and files of the compiler
+    /// Options and source files, passed to the compiler
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMPILER OPTIONS AND FILES")]
     pub arguments: Vec<OsString>,
 }

@@ -54,7 +54,7 @@ pub enum Command {
     Profile(ProfileArguments),
     /// Show a profile
     Report(ReportArguments),
-    /// Browse a profile in the terminal, alone or compared with an earlier one
+    /// Browse a profile in the terminal, or compare it with an earlier one
     Explore(ExploreArguments),
     /// Explain a finding and its remedies; without an id, list all findings
     Explain(ExplainArguments),
@@ -78,18 +78,19 @@ pub enum Command {
     History(HistoryArguments),
     /// Compare a profile with the latest recording of a branch; exit code 5 if a limit is exceeded
     Gate(GateArguments),
-    /// Query a dataset in SQL, or list its views (needs the Python package and DuckDB)
+    /// Query a dataset with SQL, or list its views (requires the Python package and DuckDB)
     #[command(disable_help_flag = true)]
     Query(QueryArguments),
     /// Validate the simulated caches with pointer chases, or profiles against Nsight Compute
     Validate(ValidateArguments),
     /// List the GPU models, or print one
     Gpus(GpusArguments),
-    /// Serve profiles to agents and other programs by the Model Context Protocol
+    /// Serve profiles to agents and other programs through the Model Context Protocol
     Mcp(McpArguments),
-    /// Check the installation: what is installed, what is missing, how to get it, and which device runs kernels
+    /// Check the installation: installed tools, missing tools and how to install them, and the device that runs kernels
     Doctor,
-    /// Fetch the CUDA toolkit parts that compiling needs; the first `warpline cc` without a toolkit does the same
+    /// Download the parts of the CUDA toolkit that compilation needs; the first `warpline cc` without a toolkit does
+    /// the same
     Setup(SetupArguments),
     /// Print completions for a shell
     Completions(CompletionsArguments),

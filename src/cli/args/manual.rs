@@ -22,7 +22,7 @@ pub struct ManArguments {
 /// Arguments of `warpline setup`.
 #[derive(Debug, Args)]
 pub struct SetupArguments {
-    /// Folder with the wheels, fetched on another machine with `pip download`; nothing is fetched then
+    /// Folder with wheels that `pip download` fetched on another machine; nothing is downloaded then
     #[arg(long, value_name = "DIR")]
     pub wheels: Option<PathBuf>,
 }

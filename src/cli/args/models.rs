@@ -17,22 +17,22 @@ pub struct ValidateArguments {
     /// Profiles to compare with counters [default: run pointer chases]
     #[arg(value_name = "PROFILE", requires = "counters")]
     pub profiles: Vec<PathBuf>,
-    /// Output of `ncu --csv` for the same program without hooks; once for each profile
+    /// Output of `ncu --csv` for the same program without hooks, once per profile
     #[arg(long, value_name = "FILE", requires = "profiles")]
     pub counters: Vec<PathBuf>,
     /// Print the names of the compared counters, for `ncu --metrics`
     #[arg(long)]
     pub list_counters: bool,
-    /// Device that runs the chases; on a GPU, latencies are measured too
+    /// Device that runs the chases; on a GPU, latencies are also measured
     #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu, conflicts_with = "counters")]
     pub device: DeviceChoice,
-    /// GPU model to check [default: with --device gpu the GPU found, else rtx2080ti]
+    /// GPU model to validate [default: the GPU found with --device gpu, otherwise rtx2080ti]
     #[arg(long, value_name = "MODEL", conflicts_with = "counters")]
     pub gpu: Option<String>,
-    /// Prebuilt program of the chases [default: built by `warpline cc`]
+    /// Prebuilt program of the pointer chases [default: built by `warpline cc`]
     #[arg(long, value_name = "FILE", conflicts_with = "counters")]
     pub program: Option<PathBuf>,
-    /// File for measured curves, as lines of a model file
+    /// File for the measured curves, in the format of model files
     #[arg(long, value_name = "FILE", conflicts_with = "counters")]
     pub curves: Option<PathBuf>,
     /// Format of the result

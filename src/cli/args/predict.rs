@@ -13,12 +13,12 @@ use super::run::{LaunchesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, S
   warpline predict app.wlprof --kernel stencil --block 32x8,64x4        two block shapes
   warpline predict app.wlprof --kernel stencil --set n=4096 --gpu a100,h100")]
 pub struct PredictArguments {
-    /// Profile of the program, or its executable (with --block, --grid and the parameters by --set)
+    /// Profile of the program, or its executable (with --block, --grid, and parameters given by --set)
     pub file: PathBuf,
     /// Kernel whose demangled name matches [default: the profile's only kernel]
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
-    /// Block shapes: 32x8, 8x8x4, or `all` powers of two along the axes of the launch
+    /// Block shapes: 32x8, 8x8x4, or `all` for all powers of two along the axes of the launch
     #[arg(long, value_name = "SHAPE[,SHAPE…]", default_value = "all")]
     pub block: String,
     /// Grid: 128x64 [default: the number of blocks that covers the same indices]
@@ -36,20 +36,21 @@ pub struct PredictArguments {
     /// Array of structures to convert to a structure of arrays
     #[arg(long, value_name = "ARRAY=soa", conflicts_with = "check")]
     pub layout: Vec<String>,
-    /// Values of a parameter for which to find the best block shape, such as n=512,1024,2048
+    /// Parameter values for which to find the best block shape, such as n=512,1024,2048
     #[arg(long, value_name = "NAME=VALUE,…", conflicts_with = "check")]
     pub over: Option<String>,
-    /// GPU models, see `warpline gpus` [default: the profile's first]
+    /// GPU models (see `warpline gpus`) [default: the profile's first]
     #[arg(long, value_name = "MODEL[,MODEL…]")]
     pub gpu: Option<String>,
-    /// Registers per thread, for occupancy [default: as ptxas reports for the model's architecture]
+    /// Registers per thread, for occupancy [default: reported by ptxas for the model's architecture]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub registers: Option<u32>,
-    /// Number of measurements that are possible: names the configurations that are worth one
+    /// Number of measurements you can make; the output names the configurations that are worth measuring
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: Option<u32>,
-    /// Run the best, the worst and further configurations (with --budget, those that are worth a measurement) with this command,
-    /// in which {x}, {y} and {z} are the block sizes, and compare predicted with simulated figures
+    /// Run the best, the worst and some other configurations with this command, and compare predicted with simulated
+    /// figures. {x}, {y} and {z} in the command are the block sizes. With --budget, the configurations that are worth
+    /// measuring are run
     #[arg(long, value_name = "COMMAND", conflicts_with = "format")]
     pub check: Option<String>,
     /// Format of the result

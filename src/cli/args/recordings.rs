@@ -81,10 +81,10 @@ pub struct HistoryArguments {
     /// Output file [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Show every recording, not only those that changed the figure
+    /// Show every recording, including those without a change of the figure
     #[arg(long)]
     pub all: bool,
-    /// Smallest change to show, in percent of the earlier value
+    /// Smallest change to show, in per cent of the earlier value
     #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent)]
     pub tolerance: f64,
 }
@@ -116,7 +116,7 @@ pub struct GateArguments {
     /// Profiles to check [default: the recordings of the current commit]
     #[arg(value_name = "AFTER")]
     pub files: Vec<PathBuf>,
-    /// Baseline: a branch (its latest recording, an ancestor if git has the history) or a commit
+    /// Baseline: a commit, or a branch (its latest recording, which is an ancestor if git has the history)
     #[arg(long, value_name = "BRANCH|COMMIT", default_value = "main")]
     pub baseline: String,
     /// File of limits (TOML, as for `diff`) [default: built in, see docs/ci.md]
@@ -125,7 +125,7 @@ pub struct GateArguments {
     /// Pass if there is no recording; absolute limits still apply
     #[arg(long)]
     pub allow_no_baseline: bool,
-    /// Accept recordings that differ in this: version, compiler, arguments, …; repeatable
+    /// Accept recordings that differ in this fact: version, compiler, arguments, …; repeatable
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub accept: Vec<String>,
     /// Name of their history [default: the program's]
@@ -147,7 +147,7 @@ pub struct GateArguments {
     /// Number of rows per table
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Smallest change of modelled figures to show, in percent of their total
+    /// Smallest change of modelled figures to show, in per cent of their total
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub tolerance: f64,
 }
@@ -163,6 +163,6 @@ pub enum GateFormat {
     Json,
     /// New findings, for code review (SARIF 2.1.0).
     Sarif,
-    /// Figures for which less is better, for services that plot them over commits.
+    /// Figures for which lower is better, for services that plot them over commits.
     Benchmark,
 }

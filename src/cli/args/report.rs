@@ -12,7 +12,7 @@ pub struct ReportArguments {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Cost to show in folded stacks, and first in speedscope
+    /// Cost that folded stacks contain, and that speedscope shows first
     #[arg(long, value_name = "COST", default_value = warpline_report::COSTS[0].0, value_parser = costs())]
     pub metric: String,
     /// Output file [default: standard output]
@@ -57,19 +57,19 @@ pub struct ExplainArguments {
 /// Filters of a report.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FilterArguments {
-    /// Show only kernels whose demangled name matches; if one does, show its details
+    /// Show only kernels whose demangled name matches; if only one matches, show its details
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
-    /// Show a source line: kernels, accesses, allocations, branches, findings; a suffix of the path suffices
+    /// Show a source line (kernels, accesses, allocations, branches, findings); a suffix of the path suffices
     #[arg(long, value_name = "FILE:LINE")]
     pub line: Option<String>,
     /// Show a finding, by its rank, id or location
     #[arg(long, value_name = "RANK|ID[@PLACE]")]
     pub finding: Option<String>,
-    /// Show annotated source of files whose path contains this (with --all: the usual sections for these files)
+    /// Show annotated source of files whose path contains this text (with --all: the usual sections for these files)
     #[arg(long, value_name = "PART")]
     pub source: Option<String>,
-    /// Show the allocations whose name contains this: call paths, copies, kernels, lines, findings
+    /// Show the allocations whose name contains this text: call paths, copies, kernels, lines, findings
     #[arg(long, value_name = "NAME")]
     pub allocation: Option<String>,
     /// Number of rows per table
@@ -85,17 +85,17 @@ pub struct FilterArguments {
 pub enum Format {
     /// For people.
     Text,
-    /// What is needed to act, in at most 60 lines of Markdown.
+    /// The most important results, in at most 60 lines of Markdown.
     Brief,
-    /// The same as JSON.
+    /// The content of `brief` as JSON.
     BriefJson,
-    /// The whole profile, for programs.
+    /// The whole profile as JSON, for programs.
     Json,
     /// Findings and kernels, for a pull request or an issue.
     Markdown,
-    /// A row per memory instruction.
+    /// One row per memory instruction.
     Csv,
-    /// One page for a browser.
+    /// A single page for a browser.
     Html,
     /// Cost by line with calls, for KCachegrind.
     Callgrind,
@@ -103,15 +103,17 @@ pub enum Format {
     Pprof,
     /// Findings by line, for editors and code review.
     Sarif,
-    /// The call tree as a literal of Hatchet, for it and Thicket.
+    /// The call tree in Hatchet's literal format, for Hatchet and Thicket.
     Hatchet,
-    /// Launches, copies and allocations in the order of launches, for Perfetto; concatenated files of several ranks are one trace.
+    /// Launches, copies and allocations in the order of launches, for Perfetto; concatenated files of several ranks
+    /// form one trace.
     Perfetto,
-    /// A line per call stack with its cost, for flame graphs.
+    /// One line per call stack with its cost, for flame graphs.
     Folded,
     /// Call stacks with all costs, for speedscope.
     Speedscope,
-    /// Tables of kernels, lines, accesses, allocations, launches and findings by columns, as JSON, for data frames.
+    /// Tables of kernels, lines, accesses, allocations, launches and findings, stored by columns as JSON, for data
+    /// frames.
     Tables,
 }
 

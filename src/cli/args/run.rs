@@ -36,7 +36,7 @@ pub struct RunArguments {
     /// Device that runs the kernels [default: cpu]
     #[arg(long, value_enum, help_heading = DEVICE)]
     pub device: Option<DeviceChoice>,
-    /// Record every memory request, or (on a GPU) counts per instruction only, without caches and allocations
+    /// Record every memory request, or (on a GPU) only counts per instruction, without caches and allocations
     #[arg(long, value_enum, default_value_t = ModeChoice::Trace, help_heading = SELECTION)]
     pub mode: ModeChoice,
     /// Record only kernels whose demangled name matches
@@ -46,7 +46,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "NUMBERS", help_heading = SELECTION)]
     pub launches: Option<String>,
     /// Record a random sample of launches, up to this share of the program's work (10% or 1/10), and estimate the
-    /// figures of all launches from it, with bounds
+    /// figures of all launches with error bounds
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["launches", "blocks"], help_heading = SELECTION)]
     pub budget: Option<String>,
     /// Seed of the sample of `--budget`
@@ -64,23 +64,23 @@ pub struct RunArguments {
     /// Switch warps at each access, as a GPU does, for programs in which warps wait for each other without a barrier
     #[arg(long, help_heading = DEVICE)]
     pub interleave: bool,
-    /// Report reads and copies to the host of global and shared memory that nothing has written; device memory is
-    /// filled with a pattern instead of zeroes
+    /// Report reads, and copies to the host, of uninitialised global and shared memory; device memory is filled with a
+    /// pattern instead of zeroes
     #[arg(long, help_heading = CHECKS)]
     pub check_init: bool,
-    /// Report NaNs, infinities and subnormal results with the operation that made them, or stop a kernel at its first
-    /// NaN; device code is compiled once more for it, and kept
+    /// Report NaNs, infinities and subnormal results with the operation that produced them, or stop a kernel at its
+    /// first NaN; device code is compiled again for this, and cached
     #[arg(long, value_enum, value_name = "ACTION", help_heading = CHECKS)]
     pub check_float: Option<FloatChoice>,
-    /// Follow values of accesses to global and shared memory: stores that change nothing, arrays of one or of few values, of small
-    /// range, of zeros [default without a value: memory]
+    /// Record the values of accesses to global and shared memory, to find stores that change nothing, and arrays with
+    /// few distinct values, a small range or many zeros [default without a value: memory]
     #[arg(
         long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "memory",
         help_heading = CHECKS
     )]
     pub values: Option<ValuesChoice>,
-    /// Record operator, operands and result of each execution of operations of these kinds, in the trace (see
-    /// `--trace`) and as sums in the profile; device code is compiled once more for it, and kept [default without
+    /// Record operator, operands and result of each execution of these kinds of operations, in the trace (see
+    /// `--trace`) and as sums in the profile; device code is compiled again for this, and cached [default without
     /// kinds: float]
     #[arg(
         long, value_enum, value_name = "KIND[,KIND…]", num_args = 0..=1, require_equals = true, value_delimiter = ',',
@@ -103,7 +103,7 @@ pub struct RunArguments {
     pub stops: StopArguments,
     #[command(flatten)]
     pub state: StateArguments,
-    /// Number of analysis threads; results do not depend on it [default: by the number of cores]
+    /// Number of analysis threads; results do not depend on it [default: depends on the number of cores]
     #[arg(long, value_name = "N", help_heading = MODEL, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
     /// Program and its arguments, after the options of `run`
@@ -150,10 +150,10 @@ pub struct StateArguments {
     /// Contents of the L2 cache after a copy to the device [default: by the model]
     #[arg(long, value_enum, help_heading = MODEL)]
     pub l2_copies: Option<CopiesChoice>,
-    /// Registers per thread of every kernel, for occupancy [default: as ptxas reports for the model's architecture]
+    /// Registers per thread of every kernel, for occupancy [default: reported by ptxas for the model's architecture]
     #[arg(long, value_name = "N", help_heading = MODEL, value_parser = clap::value_parser!(u32).range(1..=255))]
     pub registers: Option<u32>,
-    /// Largest number of resident blocks per SM [default: by registers, threads and shared memory]
+    /// Maximum number of resident blocks per SM [default: limited by registers, threads and shared memory]
     #[arg(long, value_name = "BLOCKS", help_heading = MODEL, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub occupancy: Option<u32>,
     /// Contents of the L2 cache at the start of a launch; `ncu` flushes it by default
@@ -169,7 +169,7 @@ pub struct StateArguments {
     #[arg(long, value_enum, default_value_t = ReuseScopeChoice::Block, help_heading = MODEL)]
     pub reuse_scope: ReuseScopeChoice,
     /// Memory limit of the analysis: 512M. Near the limit, reuse distances are approximated, races are not checked and
-    /// large launches are left out; the profile states which
+    /// large launches are omitted; the profile reports it
     #[arg(long, value_name = "SIZE", help_heading = MODEL)]
     pub memory: Option<String>,
     /// Check every access for races between warps and blocks, instead of a sample
@@ -180,9 +180,9 @@ pub struct StateArguments {
 /// Whether to compute reuse distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReuseChoice {
-    /// Exact count of distinct lines.
+    /// Exact number of distinct lines.
     Exact,
-    /// None.
+    /// No reuse distances.
     Off,
 }
 
@@ -200,27 +200,27 @@ pub enum ReuseScopeChoice {
 /// Contents of the L2 cache after a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CopiesChoice {
-    /// The copied data.
+    /// The copied data is in L2.
     Warm,
-    /// Nothing.
+    /// The copied data is not in L2.
     Cold,
 }
 
 /// Contents of the L2 cache at a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LaunchesChoice {
-    /// Unchanged.
+    /// L2 keeps its contents.
     Kept,
-    /// Empty.
+    /// L2 is empty.
     Flushed,
 }
 
 /// Effect of stores on reuse distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RestartChoice {
-    /// The distance starts again.
+    /// A store restarts the distance.
     On,
-    /// A use like a load.
+    /// A store is a use, like a load.
     Off,
 }
 
@@ -231,8 +231,8 @@ pub enum DeviceChoice {
     Cpu,
     /// A GPU.
     Gpu,
-    /// An emulated GPU, for tests: the GPU's code and host side without a GPU. Build the program with
-    /// `warpline cc --device=gpu-emulated`.
+    /// An emulated GPU, for tests: it runs GPU code and its host side without a GPU. Build the program with `warpline
+    /// cc --device=gpu-emulated`.
     GpuEmulated,
 }
 
@@ -248,7 +248,7 @@ pub enum ModeChoice {
 /// Values that are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ValuesChoice {
-    /// Those of loads, stores and atomic operations.
+    /// Values of loads, stores and atomic operations.
     Memory,
 }
 
@@ -268,7 +268,7 @@ pub enum TraceValuesChoice {
 pub enum FloatChoice {
     /// Report them.
     Report,
-    /// Stop a kernel at the first NaN that an operation makes.
+    /// Stop a kernel at the first NaN that an operation produces.
     Stop,
 }
 
@@ -286,8 +286,8 @@ pub enum CheckChoice {
 /// Host allocations to include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum HostAllocationChoice {
-    /// Those that a copy or registration uses.
+    /// Allocations that a copy or a registration uses.
     Used,
-    /// All of at least 1 KiB.
+    /// All allocations of at least 1 KiB.
     All,
 }

@@ -37,7 +37,8 @@ pub struct DiffArguments {
     /// Show all rows and figures, not only the most significant ones
     #[arg(long, conflicts_with = "top")]
     pub all: bool,
-    /// Smallest change of modelled figures (caches, DRAM, times) to show, in percent of their total; counted figures are exact
+    /// Smallest change of modelled figures (caches, DRAM, times) to show, in per cent of their total; counted figures
+    /// are exact
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub tolerance: f64,
 }
@@ -47,11 +48,11 @@ pub struct DiffArguments {
 pub enum DiffFormat {
     /// For people.
     Text,
-    /// For reviews.
+    /// For code reviews.
     Markdown,
     /// For programs.
     Json,
-    /// For browsers, with every view of both profiles.
+    /// For browsers, with all views of both profiles.
     Html,
 }
 
@@ -61,7 +62,7 @@ pub enum DiffFormat {
   warpline run -o rank.%q{OMPI_COMM_WORLD_RANK}.wlprof -- ./app      in each of the ranks
   warpline merge rank.*.wlprof -o all.wlprof                        sums over them")]
 pub struct MergeArguments {
-    /// Profiles made with the same options, or folders of them, in any order
+    /// Profiles created with the same options, or folders of such profiles, in any order
     #[arg(required = true, value_name = "FILE|FOLDER")]
     pub files: Vec<PathBuf>,
     /// File of the profile
@@ -81,10 +82,10 @@ pub struct SynthesizeArguments {
     /// Real profiles, whose kernels are repeated under other names
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Ranks of the job
+    /// Number of ranks of the job
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub ranks: u32,
-    /// Memory instructions of each
+    /// Number of memory instructions per rank
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub sites: usize,
     /// Folder for the profiles
@@ -108,7 +109,7 @@ pub struct ExportArguments {
     /// Profiles; duplicates are skipped
     #[arg(required = true, value_name = "PROFILE")]
     pub profiles: Vec<PathBuf>,
-    /// Trace of a profile (`run --trace`), to add each request; once for each profile, in their order
+    /// Trace of a profile (`run --trace`), to add each of its requests; once per profile, in the same order
     #[arg(long, value_name = "TRACE")]
     pub requests: Vec<PathBuf>,
     /// Label to store with the profiles, such as commit=1a2b3c; repeatable
@@ -119,14 +120,14 @@ pub struct ExportArguments {
 /// Formats of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Files of Apache Parquet in folders by program, commit, rank and model.
+    /// Apache Parquet files in folders by program, commit, rank and model.
     Parquet,
 }
 
 /// Arguments of `query`.
 #[derive(Debug, Args)]
 pub struct QueryArguments {
-    /// Folder of the dataset and SQL, and the options of `python -m warpline query`
+    /// Folder of the dataset, SQL, and options of `python -m warpline query`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "DIR [SQL] [OPTIONS]")]
     pub arguments: Vec<OsString>,
 }

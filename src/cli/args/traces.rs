@@ -20,13 +20,13 @@ pub struct SimArguments {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub state: StateArguments,
-    /// Find loads that should bypass L1 by simulating them; takes up to 20 times as long
+    /// Simulate which loads should bypass L1; takes up to 20 times as long
     #[arg(long)]
     pub bypass: bool,
     /// Count the pages of this size that an SM touches: 64K or 2M [default: the model's page size]
     #[arg(long, value_name = "BYTES")]
     pub page_size: Option<String>,
-    /// Window of the page counts, in requests of an SM
+    /// Number of requests of an SM per window of the page counts
     #[arg(long, value_name = "N", default_value_t = DEFAULT_WINDOW, value_parser = clap::value_parser!(u32).range(1..))]
     pub page_window: u32,
     /// Show source files below this folder even if they changed since the build; others are shown only if they are unchanged
@@ -38,7 +38,7 @@ pub struct SimArguments {
     /// Print the estimated seconds of all launches and write no profile, for the Python package's autotuning
     #[arg(long, hide = true, conflicts_with_all = ["output", "bypass"])]
     pub seconds: bool,
-    /// Number of analysis threads; results do not depend on it [default: by the number of cores]
+    /// Number of analysis threads; results do not depend on it [default: depends on the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
 }
