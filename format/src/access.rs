@@ -1,8 +1,8 @@
-//! Packed records of the hot stream: one item per executed warp memory instruction, and the few
-//! markers that identify the warp of the items.
+//! Packed records of requests: one item per memory instruction executed by a warp, and markers that identify the warp
+//! of the following items.
 //!
-//! All items are little endian and start at a multiple of [`ALIGN`] bytes. The first word of each
-//! is its *head*: `site : 24 | space : 4 | kind : 4` from the lowest bit up.
+//! All items are little endian and start at a multiple of [`ALIGN`] bytes. The first word of an item is its *head*:
+//! `site : 24 | space : 4 | kind : 4`, starting at the lowest bit.
 //!
 //! | kind | words after the head | bytes |
 //! |---|---|---|
@@ -36,47 +36,47 @@ use crate::rendezvous::Rendezvous;
 
 pub use crate::pack::{as_even, push_access};
 
-/// Every item starts at a multiple of this many bytes from the start of its batch.
+/// Alignment of items in bytes from the start of their batch.
 pub const ALIGN: usize = 8;
-/// Number of lanes of a warp; execution is always 32 wide.
+/// Number of lanes of a warp. Execution is always 32 lanes wide.
 pub const LANES: usize = 32;
-/// Bits of the head that hold the site, slot or call-site number.
+/// Number of bits of the head that contain the site, slot or call-site number.
 pub const SITE_BITS: u32 = 24;
 /// Mask of the site field.
 pub const SITE_MASK: u32 = (1 << SITE_BITS) - 1;
-/// Set in the site field of an item that stands for a bundle.
+/// Flag in the site field of an item that represents a bundle.
 pub const BUNDLE: u32 = 1 << 23;
-/// Sites of a module, at most: the field's last bit marks bundles.
+/// Maximum number of sites of a module, because the last bit of the field marks bundles.
 pub const MOST_SITES: usize = BUNDLE as usize;
-/// Bits for the number of requests of a bundle, less one.
+/// Number of bits for the number of requests of a bundle, minus one.
 const MEMBER_BITS: u32 = 5;
 const BUNDLE_BITS: u32 = SITE_BITS - 1 - MEMBER_BITS;
-/// Accesses of a bundle, at most.
+/// Maximum number of accesses of a bundle.
 pub const MOST_MEMBERS: usize = 1 << MEMBER_BITS;
-/// Bundles of a module, at most.
+/// Maximum number of bundles of a module.
 pub const MOST_BUNDLES: usize = 1 << BUNDLE_BITS;
-/// Largest item: [`Kind::Raw`].
+/// Bytes of the largest item, [`Kind::Raw`].
 pub const MAX_ITEM_BYTES: usize = Kind::Raw.most_bytes();
 
-/// Rows of values of a [`Kind::Operation`] item, at most: a result and three operands.
+/// Maximum number of rows of values in a [`Kind::Operation`] item: a result and three operands.
 pub const MOST_ROWS: usize = 4;
 
-/// Bits of the address in an [`Kind::Even`] item; the stride stands above.
+/// Number of bits of the address in an [`Kind::Even`] item; the stride is above them.
 pub const EVEN_ADDRESS_BITS: u32 = 48;
 
-/// What an item is; the top four bits of its head.
+/// Kind of an item; the top four bits of its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// The items that follow belong to another warp slot.
+    /// The following items belong to another warp slot.
     Turn = 1,
     /// A block became resident on consecutive warp slots.
     BlockStart = 2,
-    /// All active lanes use one address.
+    /// All active lanes access one address.
     Uniform = 3,
-    /// Constant stride between lanes, one base per half warp.
+    /// The stride between lanes is constant, with one base address per half warp.
     Affine = 4,
-    /// One 32-bit offset from a base per active lane.
+    /// A base address, and one 32-bit offset per active lane.
     Delta = 5,
     /// One address per active lane.
     Full = 6,
@@ -86,16 +86,16 @@ pub enum Kind {
     Call = 8,
     /// The warp leaves it.
     Return = 9,
-    /// Producer side only: 32 addresses, compacted before they enter the trace.
+    /// The warp leaves the device function.
     Raw = 10,
-    /// Values of an operation, in a run that records them.
+    /// Values of an operation, in a run that records values.
     Operation = 11,
-    /// Constant stride between all lanes, in short.
+    /// The stride between all lanes is constant, in a short form.
     Even = 12,
 }
 
 impl Kind {
-    /// Bytes of an item of this kind, at most.
+    /// Returns the maximum bytes of an item of this kind.
     pub const fn most_bytes(self) -> usize {
         match self {
             Kind::Turn | Kind::Barrier | Kind::Call | Kind::Return => 8,
@@ -107,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind in a head, if it is one.
+    /// Returns the kind in a head; `None` if it is invalid.
     #[inline]
     pub fn from_head(head: u32) -> Option<Kind> {
         Some(match head >> 28 {
@@ -128,11 +128,11 @@ impl Kind {
     }
 }
 
-/// The memory space of an access, resolved at run time where the code left it generic.
+/// The memory space of an access. If the code uses generic addresses, it is resolved at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[repr(u8)]
 pub enum Space {
-    /// Not known at compile time. In the trace never; between lowered code and runtime only.
+    /// Unknown at compile time. Used only between lowered code and runtime, never in the trace.
     Generic = 0,
     /// Global memory.
     Global = 1,
@@ -145,7 +145,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// Returns the space in a head, if it is one.
+    /// Returns the space in a head; `None` if it is invalid.
     #[inline]
     pub fn from_head(head: u32) -> Option<Space> {
         Some(match (head >> SITE_BITS) & 0xf {
@@ -164,7 +164,7 @@ pub const fn operation_head(operation: u32, rows: usize) -> u32 {
     ((Kind::Operation as u32) << 28) | ((rows as u32 & 0xf) << SITE_BITS) | (operation & SITE_MASK)
 }
 
-/// Rows of values of the [`Kind::Operation`] item with this head.
+/// Returns the number of rows of the [`Kind::Operation`] item with this head.
 const fn rows_of(head: u32) -> usize {
     ((head >> SITE_BITS) & 0xf) as usize
 }
@@ -180,24 +180,24 @@ pub const fn site_of(head: u32) -> u32 {
     head & SITE_MASK
 }
 
-/// Returns the site field of an item that stands for bundle `index`, of `members` accesses.
+/// Returns the site field of an item that represents bundle `index` with `members` accesses.
 pub const fn bundle_field(index: u32, members: u32) -> u32 {
     BUNDLE | (members.wrapping_sub(1) & (MOST_MEMBERS as u32 - 1)) << BUNDLE_BITS | (index & (MOST_BUNDLES as u32 - 1))
 }
 
-/// Returns the bundle of a site field, if it is one.
+/// Returns the bundle of a site field; `None` if it is a single site.
 #[inline]
 pub const fn bundle_of(site: u32) -> Option<u32> {
     if site & BUNDLE == 0 { None } else { Some(site & (MOST_BUNDLES as u32 - 1)) }
 }
 
-/// Requests that an access item with this head (or site field) stands for.
+/// Returns the number of requests that an access item with this head (or site field) represents.
 #[inline]
 pub const fn requests_of(head: u32) -> u32 {
     if head & BUNDLE == 0 { 1 } else { ((head >> BUNDLE_BITS) & (MOST_MEMBERS as u32 - 1)) + 1 }
 }
 
-/// Returns the word after the head and mask of an [`Kind::Even`] item; `None` where it does not fit.
+/// Returns the word after the head and mask of an [`Kind::Even`] item; `None` if the values do not fit.
 #[inline]
 pub const fn even_word(address: u64, stride: i32) -> Option<u64> {
     let word = address & ((1 << EVEN_ADDRESS_BITS) - 1) | (stride as u16 as u64) << EVEN_ADDRESS_BITS;
@@ -205,15 +205,15 @@ pub const fn even_word(address: u64, stride: i32) -> Option<u64> {
     if back == address && step == stride { Some(word) } else { None }
 }
 
-/// Address of lane 0 and stride of an [`Kind::Even`] item's word.
+/// Returns the address of lane 0 and the stride in an [`Kind::Even`] item's word.
 #[inline]
 pub const fn even_of(word: u64) -> (u64, i32) {
-    // Lane 0 may be idle and its address below zero, in shared memory for one.
+    // Lane 0 may be inactive and its address negative, for example in shared memory.
     let unused = 64 - EVEN_ADDRESS_BITS;
     ((((word << unused) as i64) >> unused) as u64, ((word >> EVEN_ADDRESS_BITS) as u16 as i16) as i32)
 }
 
-/// Length of an item in bytes from its first two words, or `None` where the head is not a valid one.
+/// Returns the length of an item in bytes, given its first two words; `None` if the head is invalid.
 #[inline]
 pub fn item_bytes(head: u32, second: u32) -> Option<usize> {
     let lanes = second.count_ones() as usize;
@@ -232,29 +232,29 @@ pub enum Item<'a> {
     Turn {
         /// Resident warp slot: `sm · slots_per_sm + position`.
         slot: u32,
-        /// Bytes of the items that follow and belong to the slot.
+        /// Bytes of the following items that belong to the slot.
         bytes: u32,
     },
     /// See [`Kind::BlockStart`].
     BlockStart {
-        /// Slot of the block's warp 0; the others follow.
+        /// Slot of the block's warp 0; the other warps have the following slots.
         slot: u32,
-        /// Warps of the block.
+        /// Number of warps of the block.
         warps: u32,
-        /// Linear block number, x fastest.
+        /// Linear index of the block, with x fastest.
         block: u64,
     },
     /// One request.
     Access(Access<'a>),
     /// A block-wide barrier; see [`Kind::Barrier`].
     Barrier,
-    /// The arrival at a barrier that has a number or a count of threads. Since version 2048.
+    /// Arrival at a barrier with a number or a thread count. Since version 2048.
     Named(Rendezvous),
     /// See [`Kind::Call`].
     Call {
         /// Index into the site table's call sites.
         call_site: u32,
-        /// Lanes that enter.
+        /// Lanes that enter the call.
         mask: u32,
     },
     /// See [`Kind::Return`].
@@ -263,27 +263,27 @@ pub enum Item<'a> {
     Operation(OperationValues<'a>),
 }
 
-/// Result and operands of a warp's execution of an operation.
+/// Result and operands of one execution of an operation by a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationValues<'a> {
     /// Index into the site table's operations.
     pub operation: u32,
     /// Active lanes, never zero.
     pub mask: u32,
-    /// Types of the rows.
+    /// Types of the rows' values.
     pub types: ValueTypes,
-    /// One little-endian `u64` per row and active lane, the result's row first.
+    /// One little-endian `u64` per row and active lane; the first row is the result.
     rows: &'a [u8],
 }
 
 impl OperationValues<'_> {
-    /// Number of operands, at most three.
+    /// Returns the number of operands, at most three.
     pub fn operands(&self) -> usize {
         (self.rows.len() / 8 / self.mask.count_ones().max(1) as usize).saturating_sub(1)
     }
 
-    /// Calls `f` with the number of each active lane and the bits of its result and operands, in lane order. Rows
-    /// that the operation does not have are zero.
+    /// Calls `f` with the number of each active lane and the bits of its result and operands, in lane order. Absent
+    /// rows are zero.
     #[inline]
     pub fn for_each_lane(&self, mut f: impl FnMut(u32, [u64; MOST_ROWS])) {
         let lanes = self.mask.count_ones() as usize;
@@ -303,29 +303,29 @@ impl OperationValues<'_> {
 /// One request: a warp's execution of a memory instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access<'a> {
-    /// Site number within the launch's module, or that of a bundle; see [`bundle_of`].
+    /// Number of the site in the launch's module, or the site field of a bundle; see [`bundle_of`].
     pub site: u32,
-    /// Resolved space.
+    /// The resolved space.
     pub space: Space,
     /// Active lanes, never zero.
     pub mask: u32,
-    /// Where they point.
+    /// Addresses of the active lanes.
     pub addresses: Addresses<'a>,
 }
 
-/// The addresses of a request in the form the trace holds them.
+/// The addresses of a request in the form in which the trace stores them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addresses<'a> {
-    /// Every active lane.
+    /// The address of every active lane.
     Uniform(u64),
-    /// Lane 0, lane 16, bytes between neighbours.
+    /// Addresses with a constant stride in each half warp.
     Affine {
         /// Addresses of lanes 0 and 16.
         bases: [u64; 2],
         /// Bytes from one lane to the next.
         stride: i32,
     },
-    /// Base, and one little-endian `u32` offset per active lane.
+    /// Base address, and one little-endian `u32` offset per active lane.
     Delta(u64, &'a [u8]),
     /// One little-endian `u64` per active lane.
     Full(&'a [u8]),
@@ -339,8 +339,8 @@ pub fn even(word: u64) -> Addresses<'static> {
 }
 
 impl<'a> Access<'a> {
-    /// Returns the access of `site`, of a bundle whose first access is this one, `offset` bytes from it. Whole addresses are
-    /// written to `spare`.
+    /// Returns the access of `site` in a bundle whose first access is this one; its addresses are `offset` bytes
+    /// higher. Full addresses are written to `spare`.
     #[inline]
     pub fn member<'b>(&self, site: u32, offset: i32, spare: &'b mut [u8; 8 * LANES]) -> Access<'b>
     where
@@ -362,7 +362,7 @@ impl<'a> Access<'a> {
         Access { site, addresses, ..*self }
     }
 
-    /// Calls `f` with lane number and address of each active lane, in lane order.
+    /// Calls `f` with the number and the address of each active lane, in lane order.
     #[inline]
     pub fn for_each_lane(&self, mut f: impl FnMut(u32, u64)) {
         let mut mask = self.mask;
@@ -395,13 +395,13 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// Why a batch of items cannot be read.
+/// Reasons why a batch of items cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ItemError {
-    /// The head is not one of this version's.
+    /// The head is not valid in this version.
     #[error("unknown item head {head:#010x} at byte {at}")]
     Head {
-        /// The word found.
+        /// The invalid word.
         head: u32,
         /// Byte offset in the batch.
         at: usize,
@@ -422,12 +422,12 @@ pub struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// Items of `bytes`, which start at their first byte.
+    /// Creates a reader of `bytes`, which start with an item.
     pub fn new(bytes: &'a [u8]) -> Self {
         Items { bytes, at: 0 }
     }
 
-    /// Byte offset of the next item.
+    /// Returns the byte offset of the next item.
     pub fn position(&self) -> usize {
         self.at
     }

@@ -1,126 +1,126 @@
-//! Which launches are recorded where only a share of the work may be. A pure function of the launches and a seed, so
-//! that identical runs record the same launches.
+//! Selects the launches that are recorded if a budget limits the recorded work. The selection is a pure function of the
+//! launches and a seed, so identical runs record the same launches.
 //!
-//! Launches of one kernel, shape and call path are a *stratum*. Its first launches are recorded ([`FIRST`]); those
-//! after them come in *rounds*, of each of which [`TAKEN`] launches are recorded, drawn at random. Rounds double in
-//! length, until the rate is the one that the budget permits. A round's length is fixed before its first launch, from
-//! what is known by then; so each round is a plain random sample of its own launches, and sums over rounds are without
-//! bias whatever the lengths depend on.
+//! Launches of one kernel, shape and call path are a *stratum*. The first launches of a stratum ([`FIRST`]) are
+//! recorded. Later launches form *rounds*, and [`TAKEN`] launches of each round are recorded, selected at random. The
+//! length of rounds doubles until the budget is met. The length of a round is fixed before its first launch. Each round
+//! is therefore a simple random sample of its launches, and sums over rounds are unbiased, whatever the lengths depend
+//! on.
 
 use crate::event::{PathId, Sampled};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Launches of a stratum that are recorded in any case: what the first one finds in the caches is like no other's, and
-/// two more show how much launches differ.
+/// Number of launches of a stratum that are always recorded. The first one is special, because it starts with different
+/// cache contents; two more show the variation between launches.
 pub const FIRST: u64 = 3;
-/// Launches recorded of each round: the least that show how much its launches differ.
+/// Number of launches recorded per round, the minimum that shows the variation within the round.
 pub const TAKEN: u64 = 2;
-/// Launches of a stratum's first round.
+/// Number of launches in a stratum's first round.
 const FIRST_ROUND: u64 = 4;
-/// Longest round.
+/// Maximum length of a round.
 pub const LONGEST_ROUND: u64 = 1 << 32;
-/// Shapes and paths of a kernel that have strata of their own; those after them share one by the magnitude of their
-/// warps.
+/// Maximum number of separate strata for shapes and paths of a kernel. Later ones share a stratum per order of
+/// magnitude of their warps.
 const OWN_STRATA: u32 = 64;
-/// Strata in all; what comes after them shares the last one.
+/// Maximum number of strata. All further launches share the last one.
 pub const MOST_STRATA: u32 = 1 << 15;
 /// A share of 1 in the unit of [`Budget::millionths`].
 const MILLION: u128 = 1_000_000;
 
-/// What a user grants.
+/// A budget given by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// Share of the work that is to be recorded, in millionths.
+    /// Share of the work to record, in millionths.
     pub millionths: u32,
-    /// Another number draws other launches.
+    /// Seed of the random selection.
     pub seed: u64,
 }
 
-/// What a launch is known by before it runs.
+/// Properties of a launch that are known before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Module and function.
+    /// Numbers of module and function.
     pub kernel: (u32, u32),
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: [u32; 3],
     /// Threads per block.
     pub block: [u32; 3],
-    /// Bytes.
+    /// Bytes of dynamic shared memory.
     pub dynamic_shared: u64,
     /// Host call path.
     pub path: PathId,
 }
 
 impl Shape {
-    /// Warps of the launch.
+    /// Returns the number of warps of the launch.
     pub fn warps(&self) -> u64 {
         let product = |sizes: [u32; 3]| sizes.iter().fold(1u64, |all, &size| all.saturating_mul(size.into()));
         product(self.grid).saturating_mul(product(self.block).div_ceil(32))
     }
 }
 
-/// What launches of a stratum have in common.
+/// The properties that launches of a stratum share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
-    /// All that is known.
+    /// All known properties.
     Alike(Shape),
-    /// Kernel and magnitude.
+    /// Kernel, and order of magnitude of the number of warps.
     Magnitude((u32, u32), u32),
-    /// Nothing.
+    /// No common property.
     Any,
 }
 
-/// The round that a stratum is in.
+/// The current round of a stratum.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     number: u32,
     length: u64,
     taken: u64,
-    /// Launches of it so far.
+    /// Number of launches of the round so far.
     seen: u64,
-    /// Which are recorded, where not all are.
+    /// Recorded launches, if not all are recorded.
     drawn: [u64; TAKEN as usize],
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Stratum {
     round: Round,
-    /// Work and warps of what was recorded.
+    /// Work and warps of the recorded launches.
     work: u128,
     warps: u128,
 }
 
-/// What is to be done with a launch.
+/// The decision about a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Its place in the sample; the launch's number is the caller's to set.
+    /// Position in the sample; the caller sets the number of the launch.
     pub place: Sampled,
-    /// Whether it is recorded.
+    /// Whether the launch is recorded.
     pub recorded: bool,
 }
 
-/// Chooses launches.
+/// Decides which launches are recorded.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     budget: Budget,
     numbers: HashMap<Kind, u32>,
-    /// Strata of their own, by kernel.
+    /// Number of separate strata, by kernel.
     own: HashMap<(u32, u32), u32>,
     strata: Vec<Stratum>,
-    /// Work of all launches so far, and of those that were recorded.
+    /// Work of all launches so far, and of the recorded launches.
     work: u128,
     recorded: u128,
 }
 
 impl Sampler {
-    /// Nothing was launched yet.
+    /// Creates a sampler without launches.
     pub fn new(budget: Budget) -> Sampler {
         let budget = Budget { millionths: budget.millionths.clamp(1, MILLION as u32), ..budget };
         Sampler { budget, numbers: HashMap::new(), own: HashMap::new(), strata: Vec::new(), work: 0, recorded: 0 }
     }
 
-    /// Returns whether the next launch of this shape is recorded. Each call is to be followed by [`Self::ran`].
+    /// Decides whether the next launch of this shape is recorded. Each call must be followed by [`Self::ran`].
     pub fn choose(&mut self, shape: &Shape) -> Choice {
         let number = self.stratum(shape);
         let over = self.strata.get(number as usize).map(|stratum| stratum.round);
@@ -139,7 +139,7 @@ impl Sampler {
         Choice { place: Sampled { launch: 0, stratum: number, round, length, taken }, recorded }
     }
 
-    /// Adds the work of a launch: the bytes of records if it was recorded, else its warps.
+    /// Adds the work of a launch: the bytes of its records if it was recorded, otherwise an estimate from its warps.
     pub fn ran(&mut self, choice: &Choice, warps: u64, work: Option<u64>) {
         let warps = u128::from(warps);
         let stratum = &mut self.strata[choice.place.stratum as usize];
@@ -150,13 +150,13 @@ impl Sampler {
             self.recorded = self.recorded.saturating_add(work);
             work
         } else {
-            // As much per warp as the recorded ones of its stratum.
+            // The work per warp is assumed to be that of the stratum's recorded launches.
             stratum.work.saturating_mul(warps) / stratum.warps.max(1)
         };
         self.work = self.work.saturating_add(work);
     }
 
-    /// Returns the stratum's number, which is the next free one where it is new.
+    /// Returns the number of a stratum; a new stratum gets the next number.
     fn stratum(&mut self, shape: &Shape) -> u32 {
         let next = self.strata.len() as u32;
         let mut kind = Kind::Alike(*shape);
@@ -176,8 +176,8 @@ impl Sampler {
     }
 
     fn next_round(&self, stratum: u32, over: Round) -> Round {
-        // While more was recorded than the budget grants, the rate is smaller by the same factor, so that the share
-        // comes down to the budget as the run continues.
+        // If more was recorded than the budget permits, the rate is reduced by the same factor, so that the share
+        // approaches the budget as the run continues.
         let share = u128::from(self.budget.millionths);
         let granted = self.work.saturating_mul(share) / MILLION;
         let plain = (u128::from(TAKEN) * MILLION).div_ceil(share);
@@ -190,12 +190,12 @@ impl Sampler {
     }
 }
 
-/// Two different numbers below `length`, each pair as likely as any other.
+/// Returns two different numbers below `length`; all pairs are equally likely.
 fn draw(seed: u64, stratum: u32, round: u32, length: u64) -> [u64; TAKEN as usize] {
     let mut state = mix(seed ^ mix((u64::from(stratum) << 32) | u64::from(round)));
     let mut below = |limit: u64| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        // The high half of the product; its bias is below 2^-31 for the longest round.
+        // This is the high half of the product. Its bias is below 2^-31 for the longest round.
         ((u128::from(mix(state)) * u128::from(limit.max(1))) >> 64) as u64
     };
     let first = below(length);
@@ -220,7 +220,7 @@ mod tests {
         Shape { kernel: (0, kernel), grid: [blocks, 1, 1], block: [64, 1, 1], dynamic_shared: 0, path }
     }
 
-    /// Which of `launches` are recorded, and the share of work that was.
+    /// Returns the decision for each launch, and the recorded share of the work.
     fn recorded(budget: Budget, launches: &[(Shape, u64)]) -> (Vec<Choice>, f64) {
         let mut sampler = Sampler::new(budget);
         let mut choices = Vec::new();
@@ -250,7 +250,7 @@ mod tests {
             let count = |part: &[&Choice]| part.iter().filter(|choice| choice.recorded).count();
             assert!(count(early) * late.len() > count(late) * early.len(), "the rate goes down");
         }
-        // The same launches once more; others with another seed.
+        // The same launches give the same decisions; another seed gives other decisions.
         assert_eq!(recorded(budget, &launches).0, choices);
         let (others, _) = recorded(Budget { seed: 1, ..budget }, &launches);
         assert_ne!(others, choices);

@@ -1,21 +1,21 @@
-//! Code for the CPU device that PTX carries, as comments after its text: `warpline-cc -ptx` writes it there, and the
-//! runtime loads it, since PTX itself is not run.
+//! Embeds code for the CPU device in PTX, as comments after the PTX text. `warpline-cc -ptx` writes it, and the runtime
+//! loads it, because the CPU device does not execute PTX.
 
 use crate::visible;
 
-/// Begins the line before the code; the code's bytes and the checksum of text and code follow.
+/// Start of the line before the code; the number of bytes and the checksum of text and code follow.
 const BEGINNING: &str = "// warpline: code for the CPU device: ";
-/// Begins the line with the reason why there is none.
+/// Start of the line with the reason why there is no code.
 const NONE: &str = "// warpline: no code for the CPU device: ";
-/// Begins each line of the code.
+/// Start of each line of code.
 const LINE: &str = "//=";
-/// Bytes of code on a line.
+/// Number of code bytes per line.
 const BYTES: usize = 60;
 
-/// Why the code cannot be used.
+/// Reasons why the code cannot be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CarriedError {
-    /// Text or code was changed.
+    /// The text or the code was changed.
     #[error(
         "a module is PTX whose text or whose code for the CPU device was changed after warpline-cc had written it, and PTX itself \
          cannot be run: compile it again"
@@ -35,7 +35,7 @@ fn checksum(text: &str, code: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// PTX with code after it.
+/// Returns PTX with the code appended.
 pub fn carrying(ptx: &str, code: &[u8]) -> String {
     let mut text = format!("{}\n", ptx.trim_end());
     let head = format!("{BEGINNING}{} {:08x}\n", code.len(), checksum(&text, code));
@@ -52,13 +52,13 @@ pub fn carrying(ptx: &str, code: &[u8]) -> String {
     text
 }
 
-/// PTX without code, with the first line of the reason.
+/// Returns PTX without code, with the first line of the reason.
 pub fn without(ptx: &str, reason: &str) -> String {
     let reason = visible::name(reason.lines().next().unwrap_or_default());
     format!("{}\n{NONE}{reason}\n", ptx.trim_end())
 }
 
-/// Returns the code that PTX carries; `None` where `warpline-cc` did not write it.
+/// Returns the code embedded in PTX; `None` if `warpline-cc` did not write the PTX.
 pub fn find(text: &str) -> Option<Result<Vec<u8>, CarriedError>> {
     let Some(at) = text.rfind(BEGINNING) else {
         let reason = text[text.rfind(NONE)? + NONE.len()..].lines().next().unwrap_or_default();

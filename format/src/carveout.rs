@@ -1,25 +1,25 @@
-//! How a program would have an SM's memory divided between L1 and shared memory.
+//! A program's preference for the division of an SM's memory between L1 and shared memory.
 
 use serde::{Deserialize, Serialize};
 
-/// A program's preference for a kernel. A hint: a block's shared memory always gets its room.
+/// The preference for a kernel. It is a hint: a block always gets the shared memory that it needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CarveoutPreference {
-    /// None stated: `cudaFuncCachePreferNone`, or a carve-out of -1.
+    /// No preference: `cudaFuncCachePreferNone`, or a carve-out of -1.
     #[default]
     Default,
     /// As much shared memory as possible: `cudaFuncCachePreferShared`.
     Shared,
     /// As much L1 as possible: `cudaFuncCachePreferL1`.
     L1,
-    /// The same of both: `cudaFuncCachePreferEqual`.
+    /// Equal parts: `cudaFuncCachePreferEqual`.
     Equal,
-    /// Percent of the largest shared memory: `cudaFuncAttributePreferredSharedMemoryCarveout`.
+    /// Per cent of the largest shared memory: `cudaFuncAttributePreferredSharedMemoryCarveout`.
     Percent(u8),
 }
 
 impl CarveoutPreference {
-    /// Returns the preference that a `cudaFuncCache` or `CUfunc_cache` stands for, `None` for other numbers.
+    /// Returns the preference for a `cudaFuncCache` or `CUfunc_cache` value; `None` for other numbers.
     pub fn from_cache_config(config: i32) -> Option<CarveoutPreference> {
         Some(match config {
             0 => CarveoutPreference::Default,
@@ -30,7 +30,7 @@ impl CarveoutPreference {
         })
     }
 
-    /// Returns the `cudaFuncCache` of a preference; 0 where CUDA has none.
+    /// Returns the `cudaFuncCache` value of a preference; 0 if CUDA has none.
     pub fn cache_config(self) -> i32 {
         match self {
             CarveoutPreference::Default | CarveoutPreference::Percent(_) => 0,
@@ -40,7 +40,7 @@ impl CarveoutPreference {
         }
     }
 
-    /// Returns the preference that a carve-out attribute stands for, from -1 (none) to 100, `None` for other numbers.
+    /// Returns the preference for a carve-out attribute from -1 (none) to 100; `None` for other numbers.
     pub fn from_percent(percent: i32) -> Option<CarveoutPreference> {
         match percent {
             -1 => Some(CarveoutPreference::Default),
@@ -49,7 +49,7 @@ impl CarveoutPreference {
         }
     }
 
-    /// Returns the carve-out attribute of a preference; -1 where none was stated as a percentage.
+    /// Returns the carve-out attribute of a preference; -1 if it is not a percentage.
     pub fn percent(self) -> i32 {
         match self {
             CarveoutPreference::Percent(percent) => percent.into(),

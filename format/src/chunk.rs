@@ -1,29 +1,28 @@
-//! Framing of the trace stream. File and ring carry the same bytes: a [`Header`], then chunks.
+//! Framing of the trace stream. A file and the ring contain the same bytes: a [`Header`], then chunks.
 //!
-//! A chunk is a 24-byte head (magic, kind, payload length, checksum, sequence number) and its
-//! payload. The checksum is CRC-32 over kind, length, sequence number and payload, so a flipped or
-//! missing byte is found at the chunk it is in, and the chunks before it stay readable.
+//! A chunk is a 24-byte head (magic, kind, payload length, checksum, sequence number) and its payload. The checksum is
+//! a CRC-32 over kind, length, sequence number and payload. A changed or missing byte is detected in its chunk, and all
+//! earlier chunks stay readable.
 
 /// First bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
-/// Version this code writes; it reads this one and all earlier. Version 2 added events, version 4 even items and
-/// bundles, version 8 spills, version 16 the mark of a GPU, version 32 what did not run, and registers by architecture,
-/// version 64 warps at different barriers, version 128 positions and arrays of interpreted programs, version 256
-/// arguments of launches, version 512 places in a sample, version 1024 mapped memory, version 2048 carve-out
-/// preferences, numbered barriers and failed calls, version 4096 the order of warps, version 8192 uninitialised reads
-/// and floating-point exceptions, version 16384 values of accesses, version 32768 values of operations and the
-/// order of streams. Versions are powers of two, so that no single flipped bit makes one of another.
+/// Version that this code writes. It reads this version and all earlier ones. Additions by version: 2 events, 4 even
+/// items and bundles, 8 spills, 16 the mark of a GPU, 32 work that did not run and registers by architecture, 64 warps
+/// at different barriers, 128 positions and arrays of interpreted programs, 256 arguments of launches, 512 positions in
+/// a sample, 1024 mapped memory, 2048 carve-out preferences, numbered barriers and failed calls, 4096 the order of
+/// warps, 8192 uninitialised reads and floating-point exceptions, 16384 values of accesses, 32768 values of operations
+/// and the order of streams. Versions are powers of two, so a single flipped bit cannot change one version to another.
 pub const VERSION: u32 = 32768;
-/// Bytes of the stream header: magic, version, four zero bytes.
+/// Bytes of the stream header: magic number, version, and four zero bytes.
 pub const HEADER_BYTES: usize = 16;
 /// First word of each chunk.
 pub const CHUNK_MAGIC: u32 = u32::from_le_bytes(*b"WLCK");
 /// Bytes of a chunk head.
 pub const CHUNK_HEAD_BYTES: usize = 24;
-/// Longest payload a reader accepts. Access batches are far shorter; a site table may be large.
+/// Maximum bytes of a payload that a reader accepts. Access batches are much shorter, but a site table may be large.
 pub const MAX_PAYLOAD_BYTES: usize = 1 << 30;
 
-/// What a chunk's payload holds.
+/// Contents of a chunk's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ChunkKind {
@@ -42,18 +41,18 @@ pub fn header() -> [u8; HEADER_BYTES] {
     bytes
 }
 
-/// Why the start of a stream is not a trace.
+/// Reasons why the start of a stream is not a valid trace header.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum HeaderError {
-    /// Wrong magic.
+    /// The magic number is wrong.
     #[error("this is not a Warpline trace")]
     Magic,
-    /// A later version wrote it.
+    /// A later version wrote the trace.
     #[error(
         "trace version {0} is not the one this warpline reads ({VERSION}); use the warpline that belongs to the program's build"
     )]
     Version(u32),
-    /// Bytes that every writer leaves zero are not.
+    /// Bytes that must be zero are not.
     #[error("the trace's header is damaged")]
     Damaged,
 }
@@ -73,40 +72,40 @@ pub fn check_header(bytes: &[u8; HEADER_BYTES]) -> Result<u32, HeaderError> {
     Ok(version)
 }
 
-/// A chunk's head as it is in the stream.
+/// The head of a chunk in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkHead {
-    /// What the payload holds.
+    /// Contents of the payload.
     pub kind: ChunkKind,
-    /// Payload bytes.
+    /// Bytes of the payload.
     pub length: u32,
-    /// CRC-32 as the module's page defines it.
+    /// CRC-32 as defined in the module documentation.
     pub checksum: u32,
-    /// 0, 1, 2 …: a gap means lost chunks.
+    /// Sequence number, counted from 0. A gap means that chunks were lost.
     pub sequence: u64,
 }
 
-/// Why a chunk cannot be read.
+/// Reasons why a chunk cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ChunkError {
-    /// Not a chunk head.
+    /// The head does not start with the magic number.
     #[error("chunk {0} does not start with the chunk mark")]
     Magic(u64),
-    /// Kind of a later version, or damage.
+    /// The kind is unknown: it belongs to a later version, or the chunk is damaged.
     #[error("chunk {0} has the unknown kind {1}")]
     Kind(u64, u32),
-    /// Longer than any writer makes.
+    /// The payload is longer than any writer produces.
     #[error("chunk {0} claims {1} bytes")]
     Length(u64, u32),
-    /// The payload does not match.
+    /// The payload does not match its checksum.
     #[error("chunk {0} is damaged (checksum)")]
     Checksum(u64),
-    /// Not the expected number.
+    /// The sequence number is not the expected one.
     #[error("chunk {expected} is missing (found {found})")]
     Sequence {
-        /// Number that had to come.
+        /// The expected number.
         expected: u64,
-        /// Number that came.
+        /// The number in the stream.
         found: u64,
     },
 }
@@ -123,7 +122,7 @@ fn checksum(kind: u32, length: u32, sequence: u64, parts: &[&[u8]]) -> u32 {
 }
 
 impl ChunkHead {
-    /// Head for a payload given in parts.
+    /// Creates the head for a payload that is given in parts.
     pub fn new(kind: ChunkKind, sequence: u64, parts: &[&[u8]]) -> ChunkHead {
         let length = parts.iter().map(|part| part.len()).sum::<usize>() as u32;
         ChunkHead { kind, length, checksum: checksum(kind as u32, length, sequence, parts), sequence }
@@ -140,7 +139,7 @@ impl ChunkHead {
         bytes
     }
 
-    /// Reads a head; `expected` is the sequence number that has to come.
+    /// Decodes a head; `expected` is the expected sequence number.
     pub fn from_bytes(bytes: &[u8; CHUNK_HEAD_BYTES], expected: u64) -> Result<ChunkHead, ChunkError> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         if word(0) != CHUNK_MAGIC {

@@ -1,15 +1,15 @@
-//! Clusters of thread blocks: the order in which blocks start, and which block is whose neighbour.
+//! Clusters of thread blocks: the order in which blocks start, and the blocks of a cluster.
 
-/// Blocks of a cluster, at most.
+/// Maximum number of blocks of a cluster.
 pub const MOST_BLOCKS: u32 = 16;
 
-/// Blocks of a cluster of this shape.
+/// Returns the number of blocks in a cluster of this shape.
 pub const fn blocks(cluster: [u32; 3]) -> u64 {
     cluster[0] as u64 * cluster[1] as u64 * cluster[2] as u64
 }
 
-/// Linear number of the block that starts at position `sequence`: those of a cluster start together, x fastest.
-/// The grid is a multiple of the cluster in each dimension.
+/// Returns the linear index of the block that starts at position `sequence`. The blocks of a cluster start together,
+/// with x fastest. The grid must be a multiple of the cluster in each dimension.
 pub fn block_at(grid: [u32; 3], cluster: [u32; 3], sequence: u64) -> u64 {
     if cluster[1] * cluster[2] == 1 {
         return sequence;

@@ -1,30 +1,30 @@
-//! What decides over branches, and what atomic operations do: facts of the code that its text only suggests.
+//! Facts about branch conditions and atomic operations that cannot be derived from the source text alone.
 
 use serde::{Deserialize, Serialize};
 
-/// What makes a branch's condition differ from lane to lane.
+/// Reason why a branch's condition differs between lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decider {
-    /// The thread's number.
+    /// The thread number.
     Thread,
-    /// A remainder of it, or some of its bits, by which neighbours part.
+    /// A remainder or some bits of the thread number, so that neighbouring lanes differ.
     Alternation,
-    /// Data that each lane loads from an address of its own.
+    /// Data that each lane loads from a different address.
     Data,
-    /// What the lane computed of the thread's number in floating point, or step by step in a loop.
+    /// A value that the lane computed from the thread number in floating point, or step by step in a loop.
     Computed,
-    /// What lanes of the warp exchanged: a vote, a shuffle.
+    /// A value that lanes of the warp exchanged: a vote or a shuffle.
     Exchange,
-    /// Whether a compare-and-swap succeeded.
+    /// The success of a compare-and-swap.
     Attempt,
-    /// What the caller of a function that is not inlined hands over, or a function returns.
+    /// An argument of a function that was not inlined, or the result of such a function.
     #[default]
     Call,
 }
 
 impl Decider {
-    /// All of them, in their order.
+    /// All reasons, in their order.
     pub const ALL: [Decider; 7] = [
         Decider::Thread,
         Decider::Alternation,
@@ -36,43 +36,43 @@ impl Decider {
     ];
 }
 
-/// What decides over a branch.
+/// The condition of a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// Sorted by kind; nothing where it is the same in all lanes of a warp, as far as the compiler can prove.
+    /// Sorted reasons; empty if the condition is provably equal in all lanes of a warp.
     pub deciders: Vec<Decider>,
-    /// One side leaves a loop, and another stays in it.
+    /// Whether one side leaves a loop and another stays in it.
     pub ends_loop: bool,
 }
 
-/// What an atomic operation does with what is there.
+/// Kind of an atomic operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AtomicKind {
-    /// It combines values in any order, as by an addition, a minimum or an `or`.
+    /// It combines values in any order, like an addition, a minimum or an `or`.
     #[default]
     Combine,
-    /// It takes something away.
+    /// It subtracts from the value.
     Subtract,
-    /// It puts another value there, or counts up to a limit.
+    /// It replaces the value, or counts up to a limit.
     Exchange,
-    /// It changes the value if it is still what it was.
+    /// It replaces the value if it is still the expected one.
     Attempt,
-    /// It makes a 0 a 1, as one takes a lock.
+    /// It changes a 0 to a 1, as for acquiring a lock.
     Lock,
 }
 
 impl AtomicKind {
-    /// All of them, in their order.
+    /// All kinds, in their order.
     pub const ALL: [AtomicKind; 5] =
         [AtomicKind::Combine, AtomicKind::Subtract, AtomicKind::Exchange, AtomicKind::Attempt, AtomicKind::Lock];
 }
 
-/// An atomic operation's kind.
+/// The kind of an atomic operation at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtomicSite {
     /// Index into [`crate::site_table::SiteTable::sites`].
     pub site: u32,
-    /// What it does.
+    /// Kind of the operation.
     pub kind: AtomicKind,
 }

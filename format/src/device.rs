@@ -1,66 +1,66 @@
-//! The part of a GPU model that a program can query and that occupancy and block placement need.
-//! The full models (caches and so on) are the analyzer's; the runtime gets only this.
+//! The part of a GPU model that programs can query and that occupancy and block placement need. The runtime gets only
+//! this part. Full models, with caches and rates, belong to the simulator.
 
 use serde::{Deserialize, Serialize};
 
 use crate::warp_order::Order;
 
-/// A GPU as its programs see it.
+/// A GPU in the form in which programs see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// Marketing name, as `cudaDeviceProp::name`.
+    /// Marketing name, as in `cudaDeviceProp::name`.
     pub name: String,
     /// Compute capability, major and minor.
     pub compute_capability: (u32, u32),
-    /// Streaming multiprocessors.
+    /// Number of streaming multiprocessors.
     pub sms: u32,
-    /// Resident threads per SM.
+    /// Maximum number of resident threads per SM.
     pub threads_per_sm: u32,
-    /// Resident blocks per SM.
+    /// Maximum number of resident blocks per SM.
     pub blocks_per_sm: u32,
     /// 32-bit registers per SM.
     pub registers_per_sm: u32,
-    /// Registers are given out to a warp in multiples of this.
+    /// Allocation unit of registers per warp.
     pub register_unit: u32,
-    /// Shared memory per SM, bytes.
+    /// Bytes of shared memory per SM.
     pub shared_per_sm: u32,
-    /// Shared memory a block may use by default, bytes.
+    /// Bytes of shared memory that a block may use by default.
     pub shared_per_block: u32,
-    /// Shared memory a block may use after opting in, bytes.
+    /// Bytes of shared memory that a block may use after opting in.
     pub shared_per_block_optin: u32,
-    /// Shared memory the system keeps per block, bytes.
+    /// Bytes of shared memory that the system reserves per block.
     pub shared_reserved_per_block: u32,
-    /// Shared memory is given out in multiples of this, bytes.
+    /// Allocation unit of shared memory in bytes.
     pub shared_unit: u32,
-    /// Core clock, kHz.
+    /// Core clock in kHz.
     pub clock_khz: u32,
-    /// Memory clock, kHz.
+    /// Memory clock in kHz.
     pub memory_clock_khz: u32,
-    /// Memory bus width, bits.
+    /// Width of the memory bus in bits.
     pub memory_bus_bits: u32,
-    /// Device memory, bytes.
+    /// Bytes of device memory.
     pub memory_bytes: u64,
-    /// L2, bytes.
+    /// Bytes of L2.
     pub l2_bytes: u64,
-    /// Requests a warp issues before the next warp of its SM has its turn.
+    /// Number of requests that a warp issues before another warp of its SM issues.
     pub turn: u32,
-    /// Order in which the warps of an SM issue. Not part of the encoded form, which earlier traces fix:
-    /// [`crate::event::Event::WarpOrder`] and [`crate::options::Options::encode`] carry it.
+    /// Order in which the warps of an SM issue. The encoded form does not contain it, because the format of earlier
+    /// traces is fixed. [`crate::event::Event::WarpOrder`] and [`crate::options::Options::encode`] contain it.
     #[serde(skip)]
     pub order: Order,
 }
 
 impl Device {
-    /// Shared memory that a block takes of an SM's, with what the system keeps for itself.
+    /// Returns the shared memory that a block occupies on an SM, including the bytes reserved by the system.
     pub fn shared_taken(&self, shared_per_block: u32) -> u32 {
         let bytes = shared_per_block.saturating_add(self.shared_reserved_per_block);
         bytes.checked_next_multiple_of(self.shared_unit.max(1)).unwrap_or(bytes)
     }
 
-    /// Blocks of a kernel that fit on one SM: the least of what threads, blocks, registers and
-    /// shared memory allow (CUDA C++ Programming Guide, "Hardware Multithreading"). 0 means that
-    /// the block does not fit at all.
+    /// Returns the number of blocks of a kernel that fit on one SM: the minimum of the limits by threads, blocks,
+    /// registers and shared memory (CUDA C++ Programming Guide, "Hardware Multithreading"). 0 means that not even one
+    /// block fits.
     pub fn resident_blocks(&self, threads_per_block: u32, registers_per_thread: u32, shared_per_block: u32) -> u32 {
         let warps = threads_per_block.div_ceil(32).max(1);
         let by_threads = self.threads_per_sm / 32 / warps;
@@ -74,11 +74,11 @@ impl Device {
     }
 }
 
-/// Name of the model that stands for an architecture: the GPU that code of this architecture is assumed to run on if
-/// no other one is requested, however the program is started.
+/// Returns the name of the model for an architecture: the GPU that code of this architecture is assumed to run on if no
+/// other model is requested.
 pub fn model_for(architecture: u32) -> &'static str {
     match architecture {
-        // Code without an architecture.
+        // This is code without an architecture.
         0 => "rtx2080ti",
         1..=34 => "gtx480",
         35..=51 => "k40c",
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(device.resident_blocks(256, 128, 0), 2);
         assert_eq!(device.resident_blocks(256, 32, 33 << 10), 1);
         assert_eq!(device.resident_blocks(1024, 128, 0), 0);
-        // What a damaged record may claim.
+        // A damaged record may contain such values.
         assert_eq!(device.resident_blocks(u32::MAX, u32::MAX, u32::MAX), 0);
     }
 }

@@ -20,349 +20,352 @@ pub type LaunchId = u64;
 
 /// One control record. Variants are only ever added at the end.
 ///
-/// Nothing in it differs between identical runs: no process number, no time, no host pointer.
+/// Records are equal in identical runs: they contain no process number, no time and no host pointer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// First of a stream.
+    /// The first record of a stream.
     Program {
         /// Absolute path of the executable.
         executable: String,
-        /// Arguments without the program's own name.
+        /// Arguments without the program's name.
         arguments: Vec<String>,
-        /// Device whose scheduler numbers the stream's order follows.
+        /// Device whose scheduler determined the order of the stream.
         device: Device,
     },
-    /// A loaded object that call-path frames point into. Comes before the first path that needs it.
+    /// A loaded object that call-path frames refer to. It precedes the first path that needs it.
     Object {
-        /// Number used in frames.
+        /// Number that frames use.
         id: u32,
         /// Absolute path.
         path: String,
-        /// GNU build id, empty when there is none.
+        /// GNU build id; empty if there is none.
         build_id: Vec<u8>,
     },
     /// A device module was registered.
     Module {
-        /// Number, from 0 in order of registration.
+        /// Number, counted from 0 in the order of registration.
         id: u32,
         /// [`crate::site_table::SiteTable::to_bytes`].
         site_table: Vec<u8>,
     },
-    /// A call path, used from here on.
+    /// A call path that later records refer to.
     Path {
-        /// Number, from 1.
+        /// Number, counted from 1.
         id: PathId,
         /// Return addresses, innermost first.
         frames: Vec<PathFrame>,
     },
     /// A device allocation.
     Allocation(Allocation),
-    /// Its end. Counts after the launches before it.
+    /// The end of a device allocation. It follows all earlier launches.
     Free {
-        /// Which.
+        /// Number of the allocation.
         id: AllocationId,
-        /// Where.
+        /// Call path of the free.
         path: PathId,
     },
-    /// A host allocation that a copy or a registration uses, or that the user's threshold includes.
+    /// A host allocation that a copy or a registration uses, or that exceeds the user's threshold.
     HostAllocation {
         /// Number.
         id: HostAllocationId,
-        /// Call that made it: `malloc`, `new`, `cudaHostRegister`, ….
+        /// Function that allocated it: `malloc`, `new`, `cudaHostRegister` and so on.
         kind: String,
         /// Size.
         bytes: u64,
-        /// Variable's name where known.
+        /// Name of the variable, if known.
         name: Option<String>,
-        /// Where.
+        /// Call path of the allocation.
         path: PathId,
     },
     /// A copy between host and device or within the device, or a memset.
     Copy(Copy),
-    /// A kernel launch begins; its access batches follow.
+    /// The start of a kernel launch; its access batches follow.
     Launch(Launch),
-    /// A launch has ended.
+    /// The end of a launch.
     LaunchEnd(LaunchEnd),
-    /// An access that must not be.
+    /// A bad access.
     Fault(Fault),
-    /// Records the user allowed to drop.
+    /// Records that were dropped with the user's permission.
     Dropped {
-        /// How many since the last such record.
+        /// Number of records since the last such event.
         records: u64,
     },
-    /// Last of a complete stream.
+    /// The last record of a complete stream.
     End {
-        /// Launches in the stream.
+        /// Number of launches in the stream.
         launches: u64,
     },
-    /// Basic blocks of a launch by warp; comes before its end, from the CPU device only.
+    /// Counts of a launch's basic blocks by warp. It precedes the end of the launch; only the CPU device writes it.
     WarpBlocks {
-        /// Number.
+        /// Number of the launch.
         launch: LaunchId,
-        /// Blocks that ran, by rising index.
+        /// Executed blocks, in ascending order of their indices.
         blocks: Vec<WarpBlockCount>,
     },
-    /// Requests of a launch that was counted on the GPU instead of traced; comes before its end.
+    /// Requests of a launch that the GPU counted instead of recording. It precedes the end of the launch.
     SiteCounts {
-        /// Number.
+        /// Number of the launch.
         launch: LaunchId,
-        /// Sorted by site and space.
+        /// Counts, sorted by site and space.
         sites: Vec<SiteCount>,
     },
-    /// What ptxas could not keep in registers of a module's original kernels; comes after the module, if there are any.
+    /// Registers that ptxas spilled in a module's original kernels. It follows the module, if there are any.
     Spills {
-        /// The module.
+        /// Number of the module.
         module: u32,
         /// Index into the site table's functions, and bytes per thread that are stored and loaded.
         kernels: Vec<(u32, u32)>,
     },
-    /// Kernels run on the GPU that the program's record names, not on the CPU device; comes directly after that record.
+    /// States that kernels run on the GPU named in the program's record, and not on the CPU device. It directly follows
+    /// that record.
     OnGpu,
-    /// The launch that is running was stopped; comes before its end.
+    /// States that the running launch was stopped. It precedes the end of the launch.
     Stopped {
-        /// Number.
+        /// Number of the launch.
         launch: LaunchId,
-        /// Why.
+        /// Cause of the stop.
         cause: StopCause,
-        /// Linear number of the block that was running.
+        /// Linear index of the block that was running.
         block: u64,
     },
-    /// Launches that the program requested and that did not start, since the last such record with the same reason.
+    /// Requested launches that did not start, since the last such event with the same reason.
     NotLaunched {
-        /// Why.
+        /// Reason.
         why: NotLaunched,
-        /// How many.
+        /// Number of launches.
         launches: u64,
     },
-    /// ptxas's figures of a module's original kernels, for each architecture; comes after the module, if there are any.
+    /// Figures of ptxas for a module's original kernels, by architecture. It follows the module, if there are any.
     Assembled {
-        /// The module.
+        /// Number of the module.
         module: u32,
-        /// Index into the site table's functions, and what is known by rising architecture.
+        /// Index into the site table's functions, and figures in ascending order of architectures.
         kernels: Vec<(u32, Vec<Resources>)>,
     },
-    /// Lanes of a warp waited without effect for others of it, which then continued ahead in an order that hardware need
-    /// not have; comes before the launch's end.
+    /// Lanes of a warp waited in a loop for other lanes of the warp, which then continued in an order that hardware may
+    /// not use. It precedes the end of the launch.
     Parted {
-        /// Number.
+        /// Number of the launch.
         launch: LaunchId,
         /// Indices into the site table's branches: those that leave the loops in which lanes waited.
         branches: Vec<u32>,
     },
-    /// A warp reached `__syncthreads` with part of its lanes while others were elsewhere and continued; reported once per
-    /// barrier.
+    /// A warp reached `__syncthreads` with only some of its lanes, while others were elsewhere and continued. It is
+    /// written once per barrier.
     DivergentBarrier(DivergentBarrier),
-    /// The copy of the last record changed nothing: its bytes were at their destination already, or in the device
-    /// memory that they had come from to the host; from the CPU device, for copies between host and device.
+    /// The last copy changed no data: its bytes were already at the destination, or in the device memory from which
+    /// they had been copied to the host. Only the CPU device writes it, for copies between host and device.
     Unchanged,
-    /// Warps of a block waited at different `__syncthreads`; reported once per pair of barriers.
+    /// Warps of a block waited at different `__syncthreads`. It is written once per pair of barriers.
     DifferentBarriers(DifferentBarriers),
-    /// A position of an interpreted program. Frames of paths refer to it as the object [`INTERPRETED`], with its number
-    /// as the offset; it comes before the first path that needs it. Since version 128.
+    /// A source position of an interpreted program. Frames of paths refer to it as the object [`INTERPRETED`], with its
+    /// number as the offset. It precedes the first path that needs it. Since version 128.
     InterpretedFrame {
-        /// Number, from 0.
+        /// Number, counted from 0.
         id: u64,
         /// The position.
         frame: InterpretedFrame,
     },
-    /// Values of those parameters of a launch that address expressions read; comes after the launch, if there are any.
+    /// Values of those parameters of a launch that address expressions read. It follows the launch, if there are any.
     Arguments {
-        /// Number.
+        /// Number of the launch.
         launch: LaunchId,
-        /// Sorted by parameter and offset.
+        /// Values, sorted by parameter and offset.
         values: Vec<Argument>,
     },
-    /// Where a launch is in the sample that a budget draws; comes after the launch. Since version 512.
+    /// Position of a launch in a budget's sample. It follows the launch. Since version 512.
     Sampled(Sampled),
-    /// Division of L1 and shared memory that the program prefers for a launch; comes right before the launch, if one is
-    /// stated. Since version 2048.
+    /// The division of L1 and shared memory that the program prefers for a launch. It directly precedes the launch, if
+    /// there is a preference. Since version 2048.
     Carveout {
-        /// Number.
+        /// Number of the launch.
         launch: LaunchId,
         /// The preference.
         preference: CarveoutPreference,
     },
-    /// The blocks of a launch start in clusters of this shape; comes after the launch. Since version 2048.
+    /// Shape of the clusters in which the blocks of a launch start. It follows the launch. Since version 2048.
     Clusters {
-        /// Number.
+        /// Number of the launch.
         launch: LaunchId,
-        /// Blocks in each dimension.
+        /// Number of blocks in each dimension.
         shape: [u32; 3],
     },
-    /// Calls of CUDA's API from one call path that failed for one reason, since the last such record of them. Since
-    /// version 2048.
+    /// API calls from one call path that failed with the same error, since the last such event. Since version 2048.
     FailedCall(FailedCall),
-    /// A setting of the program that was accepted and changes no figure. Since version 2048.
+    /// A setting of the program that was accepted but does not affect any figure. Since version 2048.
     WithoutEffect {
-        /// API function, as `cudaStreamSetAttribute`.
+        /// API function, for example `cudaStreamSetAttribute`.
         function: String,
-        /// What is not modelled.
+        /// The feature that is not modelled.
         what: String,
     },
-    /// The order in which the warps of the program's device issue; comes right behind the program's record, from the
-    /// CPU device only. Since version 4096; earlier traces have that of [`Order::of_earlier_traces`].
+    /// The order in which the warps of the program's device issue. It directly follows the program's record; only the
+    /// CPU device writes it. Since version 4096; for earlier traces, see [`Order::of_earlier_traces`].
     WarpOrder(Order),
-    /// Reads of bytes that nothing has written, by the launch that runs; with the initialisation check, from the CPU
-    /// device only. Since version 8192.
+    /// Uninitialised reads by the running launch. Only the CPU device with the initialisation check writes it. Since
+    /// version 8192.
     UninitialisedRead(UninitialisedRead),
-    /// The last copy brought bytes to the host that nothing has written; with the initialisation check. Since version
+    /// The last copy transferred uninitialised bytes to the host. Written with the initialisation check. Since version
     /// 8192.
     UninitialisedCopy(UninitialisedCopy),
-    /// The run has the initialisation check; comes before the first allocation. Since version 8192.
+    /// States that the run has the initialisation check. It precedes the first allocation. Since version 8192.
     InitialisationChecked,
-    /// Exceptional results of an operation, by the launch that runs; with the floating-point check. Since version 8192.
+    /// Exceptional results of an operation in the running launch. Written with the floating-point check. Since version
+    /// 8192.
     FloatException(FloatException),
-    /// The launch that runs stored a NaN or an infinity to an allocation for the first time; with the floating-point
-    /// check. Since version 8192.
+    /// The running launch stored a NaN or an infinity to an allocation for the first time. Written with the
+    /// floating-point check. Since version 8192.
     FloatOrigin(FloatOrigin),
-    /// The run has the floating-point check; comes before the first allocation. Since version 8192.
+    /// States that the run has the floating-point check. It precedes the first allocation. Since version 8192.
     FloatsChecked,
-    /// The run follows the values of accesses; comes before the first allocation. Since version 16384.
+    /// States that the run records the values of accesses. It precedes the first allocation. Since version 16384.
     ValuesFollowed,
-    /// What a site moved from or to an allocation, in the launch that runs; if the run follows values. Since version 16384.
+    /// Values that a site transferred from or to an allocation in the running launch, if the run records values. Since
+    /// version 16384.
     SiteValues(SiteValues),
-    /// Zeros in an allocation at the end of the launch that runs; if the run follows values. Since version 16384.
+    /// Zeros in an allocation at the end of the running launch, if the run records values. Since version 16384.
     ZeroBlocks(ZeroBlocks),
-    /// Position of the launches and copies up to the next such record, of a program with streams. Since version 32768.
+    /// Position of the following launches and copies, up to the next such event, in a program with streams. Since
+    /// version 32768.
     WorkOrder(WorkOrder),
 }
 
 /// Position of work in the partial order of a program's streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkOrder {
-    /// Stream, 0 the default.
+    /// Number of the stream; 0 is the default stream.
     pub stream: u32,
-    /// Number of the work in its stream, from 1.
+    /// Number of the work in its stream, counted from 1.
     pub number: u64,
-    /// Of each stream, the number of the last work that this comes after.
+    /// For each stream: number of the last work that precedes this work.
     pub after: Vec<(u32, u64)>,
-    /// Of each stream, the number of the last work that all later work comes after, because the host has waited for it.
+    /// For each stream: number of the last work that the host has waited for, so that it precedes all later work.
     pub finished: Vec<(u32, u64)>,
 }
 
-/// Reads of uninitialised bytes by one site in one launch and one allocation.
+/// Uninitialised reads by one site from one allocation in one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UninitialisedRead {
-    /// Launch.
+    /// Number of the launch.
     pub launch: LaunchId,
     /// Index into the site table's sites.
     pub site: u32,
-    /// Allocation that holds the bytes; `None` in shared memory.
+    /// Allocation that contains the bytes; `None` for shared memory.
     pub allocation: Option<AllocationId>,
-    /// An allocation that ended and held the same memory before this one.
+    /// Freed allocation that previously occupied the memory.
     pub earlier: Option<AllocationId>,
-    /// Each lane reads written bytes as well: padding of a structure, or a member that nothing writes.
+    /// Whether each lane also reads written bytes. The other bytes may be padding of a structure, or an unused member.
     pub partial: bool,
-    /// Requests with such a lane.
+    /// Number of requests with a lane that reads uninitialised bytes.
     pub requests: u64,
-    /// Such lanes, summed over requests.
+    /// Number of such lanes, summed over requests.
     pub lanes: u64,
-    /// Linear block of the first read.
+    /// Linear index of the first read's block.
     pub block: u64,
-    /// Linear thread in the block of the first read.
+    /// Linear index of the first read's thread in the block.
     pub thread: u32,
-    /// Bytes of the first read from the start of the allocation, or of the block's shared memory.
+    /// Offset in bytes of the first read from the start of the allocation or of the block's shared memory.
     pub offset: u64,
-    /// Bytes of the allocation that had been written at the first read; 0 in shared memory.
+    /// Bytes of the allocation that had been written at the time of the first read; 0 for shared memory.
     pub written: u64,
 }
 
-/// Uninitialised bytes that a copy brought to the host.
+/// Uninitialised bytes that a copy transferred to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UninitialisedCopy {
-    /// Allocation that holds them.
+    /// Allocation that contains them.
     pub allocation: AllocationId,
-    /// An allocation that ended and held the same memory before this one.
+    /// Freed allocation that previously occupied the memory.
     pub earlier: Option<AllocationId>,
-    /// Bytes that nothing has written.
+    /// Number of uninitialised bytes.
     pub bytes: u64,
-    /// Bytes among these in runs of at least [`UninitialisedCopy::LONG_RUN`].
+    /// Number of these bytes in runs of at least [`UninitialisedCopy::LONG_RUN`].
     pub in_long_runs: u64,
-    /// Bytes of the copy.
+    /// Total bytes of the copy.
     pub copied: u64,
-    /// Bytes from the start of the allocation to the first of them.
+    /// Offset in bytes of the first uninitialised byte in the allocation.
     pub offset: u64,
-    /// Where.
+    /// Call path of the copy.
     pub path: PathId,
 }
 
 impl UninitialisedCopy {
-    /// Bytes of a run that is not padding of a structure: no type is aligned so that more than 15 bytes of padding
-    /// follow a member, and few members are aligned to more than 8.
+    /// Minimum length of a run that is not padding of a structure. Padding has at most 15 bytes, and few members are
+    /// aligned to more than 8.
     pub const LONG_RUN: u64 = 8;
 }
 
-/// Calls of an API function that returned an error.
+/// Failed calls of an API function.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FailedCall {
-    /// API function, as `cudaFree`.
+    /// API function, for example `cudaFree`.
     pub function: String,
     /// CUDA error code.
     pub error: i32,
-    /// Its name, as `cudaErrorInvalidValue`.
+    /// Name of the error, for example `cudaErrorInvalidValue`.
     pub name: String,
-    /// Its text, as `cudaGetErrorString` returns it.
+    /// Text of the error, as `cudaGetErrorString` returns it.
     pub text: String,
-    /// What in particular is wrong, where that is known; empty otherwise.
+    /// The specific cause; empty if unknown.
     pub detail: String,
-    /// Where.
+    /// Call path of the calls.
     pub path: PathId,
     /// Number of calls.
     pub calls: u64,
 }
 
-/// A launch's place in the sample, see [`crate::budget`].
+/// A launch's position in the sample; see [`crate::budget`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampled {
-    /// Number.
+    /// Number of the launch.
     pub launch: LaunchId,
-    /// The stratum, by number from 0 in order of first launch.
+    /// Number of the stratum, counted from 0 in the order of first launches.
     pub stratum: u32,
-    /// The stratum's round, from 0, in which all are recorded.
+    /// Number of the stratum's round. All launches of round 0 are recorded.
     pub round: u32,
-    /// Launches of the round.
+    /// Number of launches in the round.
     pub length: u64,
-    /// Those of them that are recorded, drawn at random.
+    /// Number of these that are recorded, selected at random.
     pub taken: u64,
 }
 
-/// The object of frames that are numbers of [`Event::InterpretedFrame`].
+/// Object number of frames that refer to an [`Event::InterpretedFrame`].
 pub const INTERPRETED: u32 = u32::MAX - 1;
 
-/// Where an interpreted program (Python) stands.
+/// A source position of an interpreted program (Python).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct InterpretedFrame {
-    /// Function, as the interpreter names it.
+    /// Name of the function in the interpreter.
     pub function: String,
-    /// Absolute path of the source.
+    /// Absolute path of the source file.
     pub file: String,
-    /// From 1; 0 unknown.
+    /// Line, counted from 1; 0 if unknown.
     pub line: u32,
 }
 
-/// What a kernel was given for a parameter, or for a part of one.
+/// The value of a kernel parameter, or of a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Argument {
     /// Number of the parameter.
     pub parameter: u32,
-    /// Bytes from its start.
+    /// Offset in bytes within the parameter.
     pub offset: u32,
-    /// Bytes read, at most 8.
+    /// Number of bytes that are read, at most 8.
     pub bytes: u32,
-    /// Value.
+    /// The value.
     pub value: ArgumentValue,
 }
 
 /// Value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArgumentValue {
-    /// Zero-extended.
+    /// Zero-extended bits.
     Bits(u64),
     /// A pointer into an allocation.
     Pointer {
-        /// Which.
+        /// Number of the allocation.
         allocation: AllocationId,
-        /// Bytes from its start.
+        /// Offset in bytes within the allocation.
         offset: u64,
     },
 }
@@ -370,81 +373,81 @@ pub enum ArgumentValue {
 /// Two barriers at which warps of one block waited for each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DifferentBarriers {
-    /// Launch.
+    /// Number of the launch.
     pub launch: LaunchId,
-    /// Linear block.
+    /// Linear index of the block.
     pub block: u64,
-    /// Where the warp that came later stands.
+    /// File of the barrier at which the later warp waits.
     pub file: String,
-    /// Where the warp that came later stands.
+    /// Line of the barrier at which the later warp waits.
     pub line: u32,
-    /// Its number in the block.
+    /// Number of the later warp in the block.
     pub warp: u32,
-    /// Where the first one waits.
+    /// File of the barrier at which the first warp waits.
     pub other_file: String,
-    /// Where the first one waits.
+    /// Line of the barrier at which the first warp waits.
     pub other_line: u32,
-    /// Its number in the block.
+    /// Number of the first warp in the block.
     pub other_warp: u32,
 }
 
-/// A barrier that part of a warp reached.
+/// A barrier that only a part of a warp reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DivergentBarrier {
-    /// Launch.
+    /// Number of the launch.
     pub launch: LaunchId,
-    /// Where the barrier stands.
+    /// File of the barrier.
     pub file: String,
-    /// Where the barrier stands.
+    /// Line of the barrier.
     pub line: u32,
-    /// Linear block.
+    /// Linear index of the block.
     pub block: u64,
-    /// Linear number, in the block, of the first thread that came.
+    /// Linear index, in the block, of the first thread that arrived.
     pub thread: u32,
-    /// Lanes of its warp that came.
+    /// Lanes of its warp that arrived.
     pub lanes: u32,
     /// Lanes that were elsewhere.
     pub absent: u32,
 }
 
-/// Why a kernel did not run to its end.
+/// Reason why a kernel did not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum StopCause {
-    /// An access outside every allocation, or one that the processor refused.
+    /// An access outside every allocation, or one that caused a processor fault.
     IllegalAddress,
-    /// An access that is not a multiple of its size.
+    /// An access to an address that is not a multiple of the access's size.
     Misaligned,
-    /// `assert`.
+    /// A failed `assert`.
     Assert,
-    /// `__trap` and what ends in it.
+    /// `__trap`, or code that ends in it.
     Trap,
-    /// A thread's stack was full.
+    /// The stack of a thread overflowed.
     StackOverflow,
-    /// A call through a pointer to no function, or an instruction that the processor does not know.
+    /// A call through an invalid function pointer, or an instruction that the processor does not support.
     IllegalInstruction,
-    /// The host had no memory for the kernel's stacks and buffers.
+    /// The host has not enough memory for the kernel's stacks and buffers.
     OutOfMemory,
     /// All warps wait at barriers that never open.
     Deadlock,
 }
 
-/// Why launches did not begin.
+/// Reason why launches did not start.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum NotLaunched {
-    /// This launch was stopped, and its error stands until the device is reset.
+    /// This earlier launch was stopped, and its error persists until the device is reset.
     AfterStop(LaunchId),
     /// The kernel was compiled without Warpline.
     NotInstrumented {
         /// Its mangled name.
         kernel: String,
     },
-    /// The GPU would refuse it, too.
+    /// A GPU would also refuse the launch.
     Refused {
         /// Its demangled name.
         kernel: String,
         /// CUDA error code.
         error: i32,
-        /// The reason in words.
+        /// The reason as text.
         reason: String,
     },
 }
@@ -452,14 +455,14 @@ pub enum NotLaunched {
 /// A return address, relative to its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PathFrame {
-    /// Number of an [`Event::Object`]; [`INTERPRETED`] for a position of an interpreted program; `u32::MAX` when the
-    /// address lies in none.
+    /// Number of an [`Event::Object`]; [`INTERPRETED`] for a position of an interpreted program; `u32::MAX` if the
+    /// address is in no object.
     pub object: u32,
-    /// Address as the object's file has it (load bias removed). A return address: the call is before it.
+    /// Address in the object's file (without load bias). It is a return address: the call precedes it.
     pub offset: u64,
 }
 
-/// How device-reachable memory came to be.
+/// How device-accessible memory was allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AllocationKind {
     /// `cudaMalloc`.
@@ -474,21 +477,21 @@ pub enum AllocationKind {
     Host,
     /// `cudaHostRegister`.
     Registered,
-    /// `__device__` variable.
+    /// A `__device__` variable.
     DeviceGlobal,
-    /// `__constant__` variable.
+    /// A `__constant__` variable.
     Constant,
-    /// `__managed__` variable.
+    /// A `__managed__` variable.
     ManagedGlobal,
-    /// Made by the compiler.
+    /// Allocated by the compiler.
     Compiler,
-    /// Device-side `malloc` or `new`.
+    /// `malloc` or `new` in device code.
     DeviceHeap,
-    /// Named by the program inside another allocation.
+    /// A part of another allocation that the program has named.
     Named,
-    /// `cudaMallocArray` and its kin.
+    /// `cudaMallocArray` and related functions.
     Array,
-    /// An array of a program in an interpreted language, which a kernel was given. Since version 128.
+    /// An array of an interpreted program, passed to a kernel. Since version 128.
     Tensor,
     /// `cuMemMap`. Since version 1024.
     Mapped,
@@ -505,26 +508,26 @@ pub struct Allocation {
     pub address: u64,
     /// Requested size.
     pub bytes: u64,
-    /// Variable's name where known.
+    /// Name of the variable, if known.
     pub name: Option<String>,
-    /// Where.
+    /// Call path of the allocation.
     pub path: PathId,
-    /// For variables of a module: module and index in its table of globals.
+    /// For a variable of a module: the number of the module, and the index in its table of globals.
     pub global: Option<(u32, u32)>,
 }
 
 /// Direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Direction {
-    /// Upload.
+    /// Copy from host to device.
     HostToDevice,
-    /// Download.
+    /// Copy from device to host.
     DeviceToHost,
-    /// Within the device.
+    /// Copy within the device.
     DeviceToDevice,
-    /// Host to host through the API.
+    /// Copy from host to host through the API.
     HostToHost,
-    /// Fill.
+    /// Fill of memory.
     Set,
 }
 
@@ -535,19 +538,19 @@ pub struct Copy {
     pub direction: Direction,
     /// Bytes per row.
     pub width: u64,
-    /// Rows.
+    /// Number of rows.
     pub height: u64,
-    /// Device address written, if on the device.
+    /// Device address of the destination, if it is on the device.
     pub destination: Option<u64>,
     /// Bytes between rows of the destination.
     pub destination_pitch: u64,
-    /// Device address read, if on the device.
+    /// Device address of the source, if it is on the device.
     pub source: Option<u64>,
     /// Bytes between rows of the source.
     pub source_pitch: u64,
-    /// Host allocation on the host's side, when known.
+    /// Host allocation on the host side, if known.
     pub host: Option<HostAllocationId>,
-    /// Where.
+    /// Call path of the copy.
     pub path: PathId,
 }
 
@@ -556,37 +559,37 @@ pub struct Copy {
 pub struct Launch {
     /// Number.
     pub id: LaunchId,
-    /// Module and the kernel's index in its table of functions.
+    /// Number of the module.
     pub module: u32,
     /// Index into the site table's functions.
     pub function: u32,
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: [u32; 3],
     /// Threads per block.
     pub block: [u32; 3],
-    /// Dynamic shared memory, bytes.
+    /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
-    /// Static shared memory, bytes.
+    /// Bytes of static shared memory.
     pub static_shared: u32,
     /// Registers per thread of the original kernel.
     pub registers: u32,
-    /// The registers are a guess, not from ptxas.
+    /// Whether the number of registers is an assumption instead of a figure of ptxas.
     pub registers_assumed: bool,
-    /// Stack bytes per lane the lowered kernel uses.
+    /// Stack bytes per lane that the lowered kernel uses.
     pub local_bytes: u32,
-    /// Blocks that share an SM in the stream's order.
+    /// Number of resident blocks per SM in the stream's order.
     pub resident_blocks: u32,
-    /// One block of every `block_share` is traced; 0: none (the launch is outside the filters).
+    /// One of `block_share` blocks is recorded; 0 if none, because the launch does not match the filters.
     pub block_share: u64,
-    /// Stream number, 0 the default.
+    /// Number of the stream; 0 is the default stream.
     pub stream: u32,
-    /// Where.
+    /// Call path of the launch.
     pub path: PathId,
 }
 
 impl Launch {
-    /// Creates a `Launch` for the first kernel of the first module, in a row of blocks without shared memory, one to an SM, all of them
-    /// traced, by the default stream: the defaults of a launch.
+    /// Creates a launch with default values: the first kernel of the first module, a one-dimensional grid without
+    /// shared memory, one resident block per SM, all blocks recorded, and the default stream.
     pub fn with_defaults(id: LaunchId, blocks: u32, threads: u32) -> Launch {
         Launch {
             id,
@@ -612,7 +615,7 @@ impl Launch {
 pub struct BlockCount {
     /// Index into the site table's blocks.
     pub block: u32,
-    /// Times a warp ran it.
+    /// Number of executions by warps.
     pub executions: u64,
     /// Lanes, summed over executions.
     pub lanes: u64,
@@ -620,33 +623,33 @@ pub struct BlockCount {
     pub partial: u64,
 }
 
-/// Warps that ran one basic block in one launch: each counts once, however often it ran it.
+/// Counts of the warps that executed one basic block in one launch. Each warp counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarpBlockCount {
     /// Index into the site table's blocks.
     pub block: u32,
-    /// Warps.
+    /// Number of warps.
     pub warps: u64,
-    /// Warps whose lanes, summed over all their executions of the block, are not a multiple of 32.
+    /// Number of warps whose lanes, summed over all executions of the block, are not a multiple of 32.
     pub uneven: u64,
-    /// Warps that ran it at least once with fewer lanes than they had live.
+    /// Number of warps with an execution by fewer lanes than they had live.
     pub partial: u64,
 }
 
-/// Requests of one site in one space in a launch that was counted.
+/// Requests of one site in one space, in a launch that the GPU counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteCount {
     /// Index into the site table's sites.
     pub site: u32,
-    /// Where the addresses lay.
+    /// Space of the addresses.
     pub space: Space,
     /// Active lanes, summed.
     pub lanes: u64,
     /// Ideal sectors, summed.
     pub ideal_sectors: u64,
-    /// Numbers of sectors, and requests that touched as many, by rising number.
+    /// Number of requests by number of touched sectors, in ascending order.
     pub by_sectors: Vec<(u32, u64)>,
-    /// The same for lines of 128 bytes.
+    /// Number of requests by number of touched 128-byte lines, in ascending order.
     pub by_lines: Vec<(u32, u64)>,
 }
 
@@ -655,15 +658,15 @@ pub struct SiteCount {
 pub struct BranchCount {
     /// Index into the site table's branches.
     pub branch: u32,
-    /// Times a warp reached it.
+    /// Number of times that a warp reached it.
     pub executions: u64,
-    /// Executions whose lanes left by two or more sides.
+    /// Number of executions whose lanes leave by two or more sides.
     pub divergent: u64,
-    /// Lanes per side.
+    /// Number of lanes that leave by each side.
     pub lanes: Vec<u64>,
 }
 
-/// End of a launch. Only blocks and branches that ran are listed, by rising index.
+/// The end of a launch. Only executed blocks and branches are listed, in ascending order of their indices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchEnd {
     /// Number.
@@ -676,52 +679,52 @@ pub struct LaunchEnd {
     pub branches: Vec<BranchCount>,
 }
 
-/// What is wrong with an access.
+/// The reason why an access is bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FaultKind {
-    /// Outside every live allocation.
+    /// The address is outside every live allocation.
     OutOfBounds,
-    /// Not a multiple of the access's alignment.
+    /// The address is not a multiple of the access's alignment.
     Misaligned,
-    /// Inside an allocation already freed.
+    /// The address is inside an allocation that was freed.
     Freed,
-    /// Past the block's shared memory.
+    /// The address is beyond the block's shared memory.
     SharedOutOfBounds,
-    /// The processor refused it (checking was off, or the original kernel ran).
+    /// The processor reported a fault (the check was disabled, or the original kernel ran).
     Hardware,
-    /// Outside its local variable, or outside what is in use of the thread's stack.
+    /// The address is outside its local variable, or outside the used part of the thread's stack.
     LocalOutOfBounds,
 }
 
 impl Fault {
-    /// In place of an address of ordinary host memory, which would differ from run to run.
+    /// Replaces an address of ordinary host memory, which would differ between runs.
     pub const HOST_MEMORY: u64 = u64::MAX;
-    /// Addresses below this are null pointers, or members of what they should have led to.
+    /// Addresses below this are null pointers, or members accessed through null pointers.
     pub const NULL_PAGE: u64 = 4096;
 }
 
-/// A bad access, reported once per site.
+/// A bad access, which is reported once per site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// Launch.
     pub launch: LaunchId,
-    /// Site; `u32::MAX` when unknown.
+    /// Number of the site; `u32::MAX` if unknown.
     pub site: u32,
     /// Kind.
     pub kind: FaultKind,
-    /// Linear block.
+    /// Linear index of the block.
     pub block: u64,
-    /// Linear thread in the block.
+    /// Linear index of the thread in the block.
     pub thread: u32,
     /// Device address, or [`Fault::HOST_MEMORY`].
     pub address: u64,
-    /// Nearest allocation; the freed one for [`FaultKind::Freed`].
+    /// The nearest allocation; for [`FaultKind::Freed`], the freed one.
     pub nearest: Option<AllocationId>,
-    /// The kernel was stopped.
+    /// Whether the kernel was stopped.
     pub stopped: bool,
 }
 
-/// Decoding failed.
+/// The bytes cannot be decoded.
 #[derive(Debug, thiserror::Error)]
 #[error("damaged control record: {0}")]
 pub struct EventError(String);
@@ -732,7 +735,7 @@ impl Event {
         postcard::to_stdvec(self).expect("plain data always encodes")
     }
 
-    /// Reads [`Self::to_bytes`].
+    /// Decodes the output of [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Event, EventError> {
         postcard::from_bytes(bytes).map_err(|error| EventError(error.to_string()))
     }

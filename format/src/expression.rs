@@ -1,8 +1,8 @@
-//! Address expressions: what an access's address is made of, as a graph that is evaluated once the launch is known.
+//! Address expressions: a graph that computes the address of an access, and is evaluated when the launch is known.
 //!
-//! The pass does not decide what is affine. `blockIdx.x * blockDim.x` is a product of two registers until the block's
-//! size is a number, and a row length is an argument until the launch; so products, quotients and comparisons stay
-//! symbolic.
+//! The pass does not decide whether an expression is affine. `blockIdx.x * blockDim.x` is a product of two registers
+//! until the block size is known, and a row length is an argument until the launch. Products, quotients and comparisons
+//! therefore stay symbolic.
 
 use crate::site_table::SiteTable;
 use serde::{Deserialize, Serialize};
@@ -12,21 +12,21 @@ pub type ExpressionId = u32;
 /// Index into [`crate::site_table::SiteTable::loops`].
 pub type LoopId = u32;
 
-/// A value of device code. Its operands are before it.
+/// A value of device code. Its operands have lower indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expression {
     /// Width in bits, 1 to 64. Values are signed numbers of this width; pointers have 64 bits.
     pub bits: u8,
-    /// The result does not wrap in lanes that use it (`nsw`, `nneg`, `inbounds`).
+    /// Whether the result is known not to overflow in lanes that use it (`nsw`, `nneg`, `inbounds`).
     pub exact: bool,
-    /// What it is.
+    /// Kind of the value.
     pub kind: ExpressionKind,
 }
 
-/// What a value is.
+/// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ExpressionKind {
-    /// A number.
+    /// A constant.
     Constant(i64),
     /// `threadIdx`, axis 0 to 2.
     Thread(u8),
@@ -36,35 +36,35 @@ pub enum ExpressionKind {
     BlockSize(u8),
     /// `gridDim`.
     GridSize(u8),
-    /// Bytes of a kernel parameter from `offset` on, as wide as the expression.
+    /// A part of a kernel parameter, starting at `offset`, with the width of the expression.
     Parameter {
-        /// Number of the parameter, from 0.
+        /// Number of the parameter, counted from 0.
         parameter: u32,
-        /// Bytes from its start.
+        /// Offset in bytes within the parameter.
         offset: u32,
     },
     /// Address of a variable, an index into [`crate::site_table::SiteTable::globals`].
     Global(u32),
-    /// Start of the variable of this number in shared memory, an index into [`crate::site_table::SiteTable::shared`].
+    /// Start of a shared variable, given by its index into [`crate::site_table::SiteTable::shared`].
     Shared(u32),
-    /// Iterations of a loop that have ended, from 0.
+    /// Number of completed iterations of a loop.
     Counter(LoopId),
-    /// Arithmetic.
+    /// An arithmetic operation.
     Binary(Binary, ExpressionId, ExpressionId),
     /// Sign extension or truncation to this width.
     Signed(ExpressionId),
     /// Zero extension.
     Unsigned(ExpressionId),
-    /// 1 where the comparison holds.
+    /// 1 if the comparison is true, otherwise 0.
     Compare(Comparison, ExpressionId, ExpressionId),
-    /// The second where the first is 1, else the third.
+    /// The second operand if the first is 1; otherwise, the third.
     Choice(ExpressionId, ExpressionId, ExpressionId),
-    /// A value that does not follow from a launch's numbers.
+    /// A value that cannot be computed from the launch, with the reason and the source line.
     Unknown(Reason, u32),
 }
 
 impl ExpressionKind {
-    /// Returns the values that it is made of, in the order in which they stand.
+    /// Returns the operands in their order.
     pub fn operands(self) -> impl Iterator<Item = ExpressionId> {
         let operands = match self {
             ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
@@ -77,7 +77,7 @@ impl ExpressionKind {
         operands.into_iter().flatten()
     }
 
-    /// Returns the same of other values.
+    /// Returns the same operation with other operands.
     #[must_use]
     pub fn with_operands(self, mut other: impl FnMut(ExpressionId) -> ExpressionId) -> ExpressionKind {
         match self {
@@ -97,7 +97,7 @@ impl ExpressionKind {
     }
 }
 
-/// Returns the expressions that `roots` are made of, themselves among them, each once. Numbers that lead nowhere are left out.
+/// Returns the expressions that `roots` depend on, including the roots, each once. Invalid numbers are ignored.
 pub fn parts(
     expressions: &[Expression],
     roots: impl IntoIterator<Item = ExpressionId>,
@@ -117,7 +117,7 @@ pub fn parts(
     })
 }
 
-/// Arithmetic on two values of one width.
+/// An arithmetic operation on two values of the same width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Binary {
@@ -140,7 +140,7 @@ pub enum Binary {
     UnsignedGreatest,
 }
 
-/// How two values compare.
+/// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Comparison {
@@ -152,8 +152,7 @@ pub enum Comparison {
     UnsignedLessEqual,
 }
 
-/// Why a value is not known; the number next to it in [`ExpressionKind::Unknown`] is the source line, 0 where that is
-/// not known.
+/// Reason why a value is unknown. [`ExpressionKind::Unknown`] also contains the source line, or 0 if that is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Reason {
     /// It was loaded from memory.
@@ -168,15 +167,15 @@ pub enum Reason {
     Exchanged,
     /// It was computed in floating point.
     Float,
-    /// It changes from iteration to iteration by more than a constant.
+    /// It changes between iterations by more than a constant.
     Recurrence,
-    /// It depends on the way that led here.
+    /// It depends on the control flow.
     Path,
-    /// A register of the machine, as the SM's number or a clock.
+    /// It is a special register, such as the SM's number or a clock.
     Register,
-    /// Local memory, of which each thread has its own.
+    /// It is in local memory, which is different for each thread.
     Local,
-    /// An operation, or a number of them, that expressions do not cover.
+    /// It uses an operation that expressions do not support, or too many operations.
     Complex,
 }
 
@@ -204,27 +203,27 @@ impl Reason {
 pub struct AddressExpression {
     /// Index into [`crate::site_table::SiteTable::sites`].
     pub site: u32,
-    /// The address of its first byte; from the variable's start on in shared memory.
+    /// Address of the first byte; in shared memory, relative to the start of the variable.
     pub address: ExpressionId,
-    /// 1 in threads that make the access, in each iteration of its loops; `None`: all.
+    /// 1 in threads that make the access, in each iteration of its loops; `None` if all threads do.
     pub guard: Option<ExpressionId>,
-    /// Loops around it, outermost first.
+    /// Loops around the access, outermost first.
     pub loops: Vec<LoopId>,
 }
 
 /// A loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopExpression {
-    /// Source line of its head, 0 where unknown.
+    /// Source line of its header; 0 if unknown.
     pub line: u32,
-    /// Loops around it, outermost first.
+    /// Loops around this loop, outermost first.
     pub around: Vec<LoopId>,
-    /// Values that are 1 in the iteration that is the last: the loop ends with the first one in which any of them is.
+    /// End conditions. The loop ends with the first iteration in which any of them is 1.
     pub ends: Vec<ExpressionId>,
 }
 
-/// Compares every index with what it leads to, so that evaluation need not: operands are before what uses them, and a
-/// loop after those around it.
+/// Validates every index, so that evaluation need not: operands precede the expressions that use them, and loops follow
+/// the loops around them.
 pub(crate) fn check_expressions(table: &SiteTable) -> Result<(), &'static str> {
     let count = table.expressions.len();
     let expression = |id: &ExpressionId| (*id as usize) < count;

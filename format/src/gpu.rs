@@ -1,57 +1,58 @@
-//! What the pass and the runtime agree on for code that runs on a real GPU: names in the fat binary, and the
-//! count cells that hooks add to. What the device sends is described in `runtime/device/wire.h`.
+//! The interface between pass and runtime for code on real GPUs: names in the fat binary, and the count cells that
+//! hooks increment. `runtime/device/wire.h` describes the data that the device sends.
 
 use crate::access::Space;
 use crate::event::{BlockCount, BranchCount, SiteCount};
 use crate::site_table::{Site, SiteTable};
 
-/// Appended to a kernel's mangled name: its hooked form, which has the parameters of [`TARGET_PARAMETERS`] more.
+/// Suffix of a kernel's mangled name for its hooked version, which has [`TARGET_PARAMETERS`] additional parameters.
 pub const HOOKED_SUFFIX: &str = "__warpline";
-/// Appended to a kernel's mangled name: the form that counts its requests on the GPU and keeps no trace.
+/// Suffix of a kernel's mangled name for the version that counts requests on the GPU without a trace.
 pub const COUNTED_SUFFIX: &str = "__warpline_counted";
-/// Kernel that runs after a hooked one, in the same stream.
+/// Kernel that runs after a hooked kernel in the same stream.
 pub const FINISH_KERNEL: &str = "__warpline_finish";
-/// Put before the names of the CUDA runtime that is behind ours: that of NVIDIA, or a second copy of ours as the
+/// Prefix for the names of the real CUDA runtime: that of NVIDIA, or a second copy of Warpline's runtime as the
 /// emulated GPU.
 pub const REAL_PREFIX: &str = "__wlreal_";
-/// Parameters that a hooked kernel has after its own: `rings`, `data`, `counts`, `flags`, 64 bits each.
+/// Number of additional parameters of a hooked kernel: `rings`, `data`, `counts`, `flags`, 64 bits each.
 pub const TARGET_PARAMETERS: usize = 4;
 
-/// Cells of a basic block: executions with 32 lanes; other executions; lanes of those; other executions with all
-/// live lanes. Full warps, the common case, thus cost the device one addition.
+/// Number of cells of a basic block: executions with 32 lanes; other executions; lanes of those; other executions with
+/// all live lanes. The frequent case, a full warp, needs only one addition.
 pub const BLOCK_CELLS: u64 = 4;
-/// Cells of a branch before its sides: executions that the sides' cells do not contain; divergent ones. Then for each
-/// side: executions in which 32 lanes went there; lanes of other executions.
+/// Number of cells of a branch before its sides: executions that the cells of the sides do not contain, and divergent
+/// executions. Each side then has two cells: executions in which all 32 lanes take it, and lanes of other executions.
 pub const BRANCH_CELLS: u64 = 2;
 
-/// Counters mode, cells of a site in one space: lanes that requests lack of 32; ideal sectors; then requests with 1, 2,
-/// … 32 sectors and with as many lines, for accesses to the lanes' stacks those of one word.
+/// Number of cells of a site in one space, in counters mode: missing lanes (of 32 per request); ideal sectors; then the
+/// number of requests with 1, 2, … 32 sectors, and with as many lines. For accesses to the lanes' stacks, the numbers
+/// refer to one word.
 pub const SITE_CELLS: u64 = 66;
-/// Cells of a site before those of its distributions.
+/// Number of cells of a site before its distributions.
 const SITE_FIXED: usize = 2;
-/// Cells of a distribution.
+/// Number of cells of a distribution.
 const PIECES: usize = 32;
 
-/// Where the count cells of a module's blocks, branches and sites lie.
+/// Layout of the count cells of a module's blocks, branches and sites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountLayout {
     blocks: u64,
-    /// First cell and number of sides.
+    /// First cell and number of sides of each branch.
     branches: Vec<(u64, u32)>,
     cells: u64,
-    /// First cell, space as the compiler knew it, and words that an access to the lanes' stacks has.
+    /// First cell of each site, its space at compile time, and its number of words if it accesses the lanes' stacks.
     sites: Vec<Option<(u64, Space, u32)>>,
     all_cells: u64,
 }
 
-/// Returns whether counters mode counts a site: a lane must touch one sector, and two lanes the same bytes or none in
-/// common.
+/// Returns whether counters mode counts a site. A lane must touch one sector, and two lanes must access either the same
+/// bytes or disjoint bytes.
 pub fn is_counted(site: &Site) -> bool {
     site.bytes.is_power_of_two() && site.bytes <= 32 && site.align >= site.bytes
 }
 
 impl CountLayout {
-    /// The layout for a module.
+    /// Computes the layout for a module.
     pub fn new(table: &SiteTable) -> CountLayout {
         let blocks = table.blocks.len() as u64;
         let mut cells = blocks * BLOCK_CELLS;
@@ -68,7 +69,8 @@ impl CountLayout {
         let sites = table.sites.iter().map(|site| {
             is_counted(site).then(|| {
                 let first = all_cells;
-                // Global, shared and local follow one another if the space is known only at run time.
+                // If the space is known only at run time, the cells for global, shared and local memory are
+                // consecutive.
                 all_cells += SITE_CELLS * if site.space == Space::Generic { 3 } else { 1 };
                 (first, site.space, site.bytes.div_ceil(4))
             })
@@ -77,35 +79,35 @@ impl CountLayout {
         CountLayout { blocks, branches, cells, sites, all_cells }
     }
 
-    /// Number of 64-bit cells with those of sites, which only counters mode has.
+    /// Returns the number of 64-bit cells, including those of sites, which only counters mode has.
     pub fn all_cells(&self) -> u64 {
         self.all_cells
     }
 
-    /// First cell of a site in counters mode; none for sites that it does not count.
+    /// Returns the first cell of a site in counters mode; `None` if it is not counted.
     pub fn site(&self, site: u32) -> Option<u64> {
         self.sites.get(site as usize)?.map(|(first, ..)| first)
     }
 
-    /// Number of 64-bit cells of blocks and branches.
+    /// Returns the number of 64-bit cells of blocks and branches.
     pub fn cells(&self) -> u64 {
         self.cells
     }
 
-    /// First cell of a block.
+    /// Returns the first cell of a block.
     pub fn block(&self, block: u32) -> u64 {
         u64::from(block) * BLOCK_CELLS
     }
 
-    /// First cell of a branch.
+    /// Returns the first cell of a branch.
     pub fn branch(&self, branch: u32) -> u64 {
         self.branches[branch as usize].0
     }
 
-    /// The counts that cells stand for; only blocks and branches that ran.
+    /// Returns the counts in the cells, for executed blocks and branches only.
     ///
     /// # Panics
-    /// If `cells` is shorter than [`Self::cells`].
+    /// Panics if `cells` is shorter than [`Self::cells`].
     pub fn counts(&self, cells: &[u64]) -> (Vec<BlockCount>, Vec<BranchCount>) {
         let blocks = (0..self.blocks)
             .filter_map(|block| {
@@ -140,10 +142,10 @@ impl CountLayout {
         (blocks, branches)
     }
 
-    /// Returns the requests that cells of counters mode stand for, by site and space; only those that occur.
+    /// Returns the counted requests of counters mode, by site and space, for those that occur.
     ///
     /// # Panics
-    /// If `cells` is shorter than [`Self::all_cells`].
+    /// Panics if `cells` is shorter than [`Self::all_cells`].
     pub fn site_counts(&self, cells: &[u64]) -> Vec<SiteCount> {
         let mut counts = Vec::new();
         for (site, entry) in self.sites.iter().enumerate() {
@@ -152,7 +154,7 @@ impl CountLayout {
             let spaces = if known == Space::Generic { &generic[..] } else { std::slice::from_ref(&known) };
             for (index, &space) in spaces.iter().enumerate() {
                 let cell = &cells[first as usize + index * SITE_CELLS as usize..][..SITE_CELLS as usize];
-                // Each word of an access to a stack lies in sectors and lines of its own.
+                // Each word of an access to a stack lies in different sectors and lines.
                 let times = if space == Space::Local { words } else { 1 };
                 let pieces = |from: usize| -> Vec<(u32, u64)> {
                     let counts = (1u32..).zip(&cell[from..from + PIECES]);
@@ -206,11 +208,12 @@ mod tests {
         assert_eq!((layout.cells(), layout.all_cells()), (4, 4 + 66 + 3 * 66));
         assert_eq!([0, 1, 2, 3].map(|site| layout.site(site)), [Some(4), None, Some(70), None]);
         let mut cells = vec![0; layout.all_cells() as usize];
-        // Five whole requests of 4 sectors in one line; one of 8 lanes scattered over 8 sectors and lines.
+        // There are five full requests of 4 sectors in one line, and one request of 8 lanes in 8 different sectors and
+        // lines.
         let global = &mut cells[4..70];
         (global[0], global[1], global[2 + 3], global[2 + 7]) = (24, 5 * 4 + 1, 5, 1);
         (global[34], global[34 + 7]) = (5, 1);
-        // One request to the stacks: each of the four words of 32 lanes is a line of 4 sectors.
+        // There is one request to the stacks; each of its four words of 32 lanes is a line of 4 sectors.
         let local = &mut cells[70 + 2 * 66..];
         (local[1], local[2 + 3], local[34]) = (16, 1, 1);
         let counts = layout.site_counts(&cells);
@@ -245,9 +248,9 @@ mod tests {
         let layout = CountLayout::new(&table);
         assert_eq!((layout.block(1), layout.branch(0), layout.branch(1), layout.cells()), (4, 8, 14, 22));
         let mut cells = vec![0; 22];
-        // Block 1: ten full warps, three others with 50 lanes, one of which had all its live lanes.
+        // Block 1 has ten full warps and three others with 50 lanes, one of which had all its live lanes.
         cells[4..8].copy_from_slice(&[10, 3, 50, 1]);
-        // Branch 0: five warps all to side 0, two to side 1, four mixed with 20 and 60 lanes.
+        // Branch 0 has five warps that take side 0, two that take side 1, and four divergent ones with 20 and 60 lanes.
         cells[8..14].copy_from_slice(&[4, 4, 5, 20, 2, 60]);
         let (blocks, branches) = layout.counts(&cells);
         assert_eq!(blocks, [BlockCount { block: 1, executions: 13, lanes: 370, partial: 2 }]);

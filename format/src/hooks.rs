@@ -1,9 +1,9 @@
-//! The hooks of device code, and the functions that lowered code and code for GPUs calls: names, arguments and
-//! meanings, each once. Who emits, recognises or defines one takes it from here.
+//! The hooks of device code, and the functions that lowered code and GPU code call. This is the only definition of
+//! their names, arguments and meanings.
 
 use crate::access::Space;
 
-/// Type of an argument or a result, as LLVM IR has it.
+/// Type of an argument or a result in LLVM IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// `void`
@@ -14,37 +14,38 @@ pub enum Type {
     Word,
     /// `i64`
     Long,
-    /// `ptr`: of a hook, in the address space of the access; of a runtime function, of the host.
+    /// `ptr`: for a hook, in the address space of the access; for a runtime function, a host pointer.
     Pointer,
 }
 
-/// `__warpline_name_member`: the memory is the object's own, as an allocator hands it out, not that of an element.
+/// Flag of `__warpline_name_member`: the memory belongs to the object itself, as from an allocator, and not to an
+/// element.
 pub const NAME_OF_STORAGE: u32 = 1;
-/// `__warpline_name_member`: a name that a caller gave is better.
+/// Flag of `__warpline_name_member`: a name given by a caller takes precedence.
 pub const WEAK_NAME: u32 = 2;
 
-/// A call that stands directly before the instruction that it is about (after it: [`Hook::Return`]).
+/// A call that directly precedes the instruction that it describes (or follows it: [`Hook::Return`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hook {
-    /// A memory access: the site, or what `access::bundle_field` makes of a bundle that begins here; the address.
+    /// A memory access. Arguments: the site, or the `access::bundle_field` of a bundle that starts here; the address.
     Access(Space),
-    /// An access that shares the record of an earlier one: its site, its address, the bundle.
+    /// An access that shares the record of an earlier access. Arguments: its site, its address, the bundle.
     Member(Space),
-    /// The first insertion point of a basic block: the block.
+    /// The start of a basic block, at its first insertion point. Argument: the block.
     Block,
-    /// A conditional branch: the branch, its condition. Side 0 is taken where the condition holds.
+    /// A conditional branch. Arguments: the branch, its condition. Side 0 is taken if the condition is true.
     Branch,
-    /// A switch: the branch, the side, which is the index of the distinct target; 0 is the default.
+    /// A switch. Arguments: the branch, and the side, which is the index of the distinct target; 0 is the default.
     Switch,
-    /// A call that survives inlining: the call site.
+    /// A call that was not inlined. Argument: the call site.
     Call,
-    /// Behind it.
+    /// The return from the call.
     Return,
-    /// A texture fetch or surface access: its first site.
+    /// A texture fetch or surface access. Argument: its first site.
     Texture,
 }
 
-/// Spaces by name, as hooks end with it.
+/// Names of spaces, with which the names of hooks end.
 const SPACES: [(Space, &str); 5] = [
     (Space::Generic, "generic"),
     (Space::Global, "global"),
@@ -53,7 +54,7 @@ const SPACES: [(Space, &str); 5] = [
     (Space::Local, "local"),
 ];
 
-/// What every hook of device code begins with.
+/// Prefix of the names of all device hooks.
 const PREFIX: &str = "__warpline_";
 
 fn space_name(space: Space) -> &'static str {
@@ -65,14 +66,14 @@ fn space_of(name: &str) -> Option<Space> {
 }
 
 impl Hook {
-    /// Every hook.
+    /// Returns every hook.
     pub fn all() -> impl Iterator<Item = Hook> {
         let of_spaces = SPACES.into_iter().flat_map(|(space, _)| [Hook::Access(space), Hook::Member(space)]);
         let others = [Hook::Block, Hook::Branch, Hook::Switch, Hook::Call, Hook::Return, Hook::Texture];
         of_spaces.chain(others)
     }
 
-    /// Name of its function.
+    /// Returns the name of its function.
     pub fn name(self) -> String {
         match self {
             Hook::Access(space) => format!("{PREFIX}access_{}", space_name(space)),
@@ -86,7 +87,7 @@ impl Hook {
         }
     }
 
-    /// Types of its arguments. There is no result.
+    /// Returns the types of its arguments. There is no result.
     pub fn arguments(self) -> &'static [Type] {
         match self {
             Hook::Access(_) => &[Type::Word, Type::Pointer],
@@ -98,7 +99,7 @@ impl Hook {
         }
     }
 
-    /// The hook of this name.
+    /// Returns the hook with this name.
     pub fn of_name(name: &str) -> Option<Hook> {
         let rest = name.strip_prefix(PREFIX)?;
         if let Some(space) = rest.strip_prefix("access_") {
@@ -119,41 +120,42 @@ impl Hook {
     }
 }
 
-/// A function of `runtime/device/hooks.cu` that instrumented code for a GPU calls. Four arguments, the launch's
-/// `Target`, come before those named here.
+/// A function of `runtime/device/hooks.cu` that instrumented GPU code calls. The four arguments of the launch's
+/// `Target` precede the arguments listed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GpuHook {
-    /// Sends the record of an access: site, address.
+    /// Sends the record of an access. Arguments: site, address.
     Access(Space),
-    /// The same where a stride from lane to lane is expected: space and site in one word, address, stride.
+    /// Sends the record of an access with an expected stride between lanes. Arguments: space and site in one word,
+    /// address, stride.
     AccessHinted,
-    /// Counts an access: its first cell, the useful bytes of a lane, the address.
+    /// Counts an access. Arguments: its first cell, the useful bytes per lane, the address.
     Count(Space),
-    /// Counts a block: its first cell.
+    /// Counts a block. Argument: its first cell.
     Block,
-    /// Counts a branch: its first cell, the condition.
+    /// Counts a branch. Arguments: its first cell, the condition.
     Branch,
-    /// Counts a switch: its first cell, the side.
+    /// Counts a switch. Arguments: its first cell, the side.
     Switch,
-    /// Sends the record of a call: the call site.
+    /// Sends the record of a call. Argument: the call site.
     Call,
-    /// Sends the record of its return.
+    /// Sends the record of a return.
     Return,
     /// Sends the record of a block-wide barrier.
     Barrier,
-    /// Sends the record of lanes that leave the kernel.
+    /// Sends the record that lanes leave the kernel.
     Exit,
 }
 
 impl GpuHook {
-    /// Every hook.
+    /// Returns every hook.
     pub fn all() -> impl Iterator<Item = GpuHook> {
         use GpuHook::{AccessHinted, Barrier, Block, Branch, Call, Exit, Return, Switch};
         let of_spaces = SPACES.into_iter().flat_map(|(space, _)| [GpuHook::Access(space), GpuHook::Count(space)]);
         of_spaces.chain([AccessHinted, Block, Branch, Switch, Call, Return, Barrier, Exit])
     }
 
-    /// Name of its function.
+    /// Returns the name of its function.
     pub fn name(self) -> String {
         let rest = match self {
             GpuHook::Access(space) => return format!("__warpline_gpu_access_{}", space_name(space)),
@@ -170,7 +172,7 @@ impl GpuHook {
         format!("__warpline_gpu_{rest}")
     }
 
-    /// Types of its arguments after the target. Addresses in shared and local memory are offsets of 32 bits.
+    /// Returns the types of its arguments after the target. Addresses in shared and local memory are 32-bit offsets.
     pub fn arguments(self) -> &'static [Type] {
         match self {
             GpuHook::Access(Space::Shared | Space::Local) => &[Type::Word, Type::Word],
@@ -186,7 +188,7 @@ impl GpuHook {
     }
 }
 
-/// A Rust type of a runtime function's argument or result, as LLVM IR has it.
+/// The LLVM IR type of a runtime function's argument or result in Rust.
 pub trait Border {
     /// The type.
     const TYPE: Type;
@@ -212,7 +214,7 @@ impl<T> Border for *mut T {
     const TYPE: Type = Type::Pointer;
 }
 
-/// The functions of the runtime that lowered code calls, handed to a macro: `name = symbol(argument: type, …) ->
+/// Passes the functions of the runtime that lowered code calls to a macro: `name = symbol(argument: type, …) ->
 /// result;`.
 ///
 /// All are `extern "C"` and may not unwind. `context` is the warp's; masks have a bit per lane; `Lanes<T>` is one value
@@ -221,46 +223,49 @@ impl<T> Border for *mut T {
 macro_rules! runtime_functions {
     ($use:ident) => {
         $use! {
-            /// Makes room for at least `MAX_ITEM_BYTES`; may switch to another warp.
+            /// Makes room for at least `MAX_ITEM_BYTES` of records; may switch to another warp.
             flush = __wl_flush(context: *mut WarpContext) -> ();
-            /// Slow path of the access check: the range did not cover the access. Gives the lanes that may continue, and
-            /// refreshes the range. `space` as in `access::Space`.
+            /// Slow path of the access check, if the cached range does not contain the access. Returns the lanes that
+            /// may continue, and updates the range. `space` is encoded as in `access::Space`.
             check = __wl_check(
                 context: *mut WarpContext, range: *mut SiteRange, site: u32, space: u32, mask: u32,
                 addresses: *const Lanes<u64>, bytes: u32, align: u32
             ) -> u32;
-            /// Block-wide barrier; `kind` from `abi::barrier`. Gives the count, all, or any. In hooked code the lowered
-            /// code has already written the `Barrier` item.
+            /// Block-wide barrier; `kind` from `abi::barrier`. Returns the count, `all` or `any`. In hooked code, the
+            /// lowered code has already written the `Barrier` item.
             barrier = __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32;
-            /// Arrival at a barrier that has a number or a count of threads; `meeting` from
-            /// `rendezvous::Rendezvous::word`, the rest as for `barrier`.
+            /// Arrival at a barrier with a number or a thread count. `meeting` is a `rendezvous::Rendezvous::word`; the
+            /// other arguments are those of `barrier`.
             named_barrier = __wl_named_barrier(
                 context: *mut WarpContext, mask: u32, kind: u32, predicates: u32, meeting: u32
             ) -> u32;
             /// The barrier of the block's cluster; `action` from `abi::cluster_barrier`.
             cluster_barrier = __wl_cluster_barrier(context: *mut WarpContext, action: u32) -> ();
-            /// `mapa`: `addresses` become those of the same places in the shared memory of other blocks of the cluster.
+            /// `mapa`: converts `addresses` to the corresponding addresses in the shared memory of other blocks of the
+            /// cluster.
             map_shared = __wl_map_shared(
                 context: *mut WarpContext, mask: u32, ranks: *const Lanes<u32>, addresses: *mut Lanes<u64>
             ) -> ();
-            /// `getctarank`: ranks of the blocks in whose shared memory addresses lie.
+            /// `getctarank`: returns the ranks of the blocks whose shared memory contains the addresses.
             shared_rank = __wl_shared_rank(
                 context: *mut WarpContext, mask: u32, addresses: *const Lanes<u64>, ranks: *mut Lanes<u32>
             ) -> ();
-            /// Operations on `mbarrier` objects; `operation` from `abi::mbarrier`. Gives the lanes for which a test
-            /// holds.
+            /// Operation on an `mbarrier` object; `operation` from `abi::mbarrier`. Returns the lanes for which a test
+            /// is true.
             mbarrier = __wl_mbarrier(
                 context: *mut WarpContext, mask: u32, operation: u32, addresses: *const Lanes<u64>,
                 operands: *const Lanes<u64>, states: *mut Lanes<u64>
             ) -> u32;
-            /// The lanes in `mask` reach `__syncthreads` while those in `absent` wait elsewhere and will continue.
+            /// Reports that the lanes in `mask` reach `__syncthreads`, while those in `absent` are elsewhere and will
+            /// continue.
             divergent_barrier = __wl_divergent_barrier(
                 context: *mut WarpContext, mask: u32, absent: u32, file: *const u8, line: u32
             ) -> ();
-            /// A loop that may wait ran out of patience; refills `patience`.
+            /// Called when the patience of a waiting loop is used up; refills `patience`.
             yield_now = __wl_yield(context: *mut WarpContext) -> ();
-            /// In hooked code after `yield_now`, in a cautious region: the branch that leaves the loop in which lanes
-            /// wait, and the lanes that are elsewhere in the region and continue ahead; none: nothing is reported.
+            /// Called in hooked code after `yield_now`, in a region in which lanes may wait for each other. Arguments:
+            /// the branch that leaves the loop in which lanes wait, and the lanes elsewhere in the region that continue
+            /// first. If there are none, nothing is reported.
             parted = __wl_parted(context: *mut WarpContext, branch: u32, others: u32) -> ();
             /// `printf`.
             vprintf = __wl_vprintf(
@@ -274,42 +279,44 @@ macro_rules! runtime_functions {
             ) -> ();
             /// `trap`; stops the kernel.
             trap = __wl_trap(context: *mut WarpContext, mask: u32) -> ();
-            /// Device heap.
+            /// Allocation from the device heap.
             malloc = __wl_malloc(
                 context: *mut WarpContext, mask: u32, sizes: *const Lanes<u64>, results: *mut Lanes<u64>
             ) -> ();
-            /// Device heap.
+            /// Free of device heap memory.
             free = __wl_free(context: *mut WarpContext, mask: u32, pointers: *const Lanes<u64>) -> ();
-            /// A lane's stack is full; stops the kernel.
+            /// Stack overflow of a lane; stops the kernel.
             stack_overflow = __wl_stack_overflow(context: *mut WarpContext) -> ();
             /// Call through a pointer that is not a device function; stops the kernel.
             bad_call = __wl_bad_call(context: *mut WarpContext, mask: u32, targets: *const Lanes<u64>) -> ();
-            /// Texture fetch. Bits of `operation` in `abi::texture`; makes its own record unless `site` is `NO_SITE`.
+            /// Texture fetch. `operation` has the bits of `abi::texture`. The function writes its record, unless `site`
+            /// is `NO_SITE`.
             texture = __wl_texture(
                 context: *mut WarpContext, mask: u32, site: u32, operation: u32, handles: *const Lanes<u64>,
                 coordinates: *const [Lanes<u32>; 4], results: *mut [Lanes<u32>; 4]
             ) -> ();
-            /// Surface access. Bits of `operation` in `abi::surface`; makes its own record unless `site` is `NO_SITE`.
+            /// Surface access. `operation` has the bits of `abi::surface`. The function writes its record, unless
+            /// `site` is `NO_SITE`.
             surface = __wl_surface(
                 context: *mut WarpContext, mask: u32, site: u32, operation: u32, handles: *const Lanes<u64>,
                 coordinates: *const [Lanes<u32>; 4], values: *mut [Lanes<u64>; 4]
             ) -> ();
-            /// CUDA's device runtime: launches of kernels by kernels, and what goes with them; `which` from
+            /// CUDA's device runtime: launches of kernels by kernels, and related functions; `which` from
             /// `abi::device_call`.
             device_call = __wl_device_call(
                 context: *mut WarpContext, mask: u32, which: u32,
                 arguments: *const [Lanes<u64>; ARGUMENTS as usize], results: *mut Lanes<u64>
             ) -> ();
-            /// `%globaltimer`: the virtual clock in nanoseconds.
+            /// `%globaltimer`: returns the virtual clock in nanoseconds.
             globaltimer = __wl_globaltimer(context: *mut WarpContext) -> u64;
-            /// An operation with a number, in code that follows values: with an exceptional result, or each one where the
-            /// code was made to record them. `types` is a `ValueTypes`; `values` are the bits of the result and of up to
-            /// three operands, defined in the lanes of `mask`.
+            /// Reports the values of an operation, in code that records values: those with an exceptional result, or
+            /// all of them if the code records them. `types` is a `ValueTypes`. `values` contains the bits of the
+            /// result and of up to three operands, defined in the lanes of `mask`.
             operation = __wl_operation(
                 context: *mut WarpContext, number: u32, types: u32, mask: u32, values: *const [Lanes<u64>; 4]
             ) -> ();
-            /// D = A · B + C of one tile of a tensor core. `format/src/matrix.rs` has the bits of `operation` and the
-            /// layout of registers.
+            /// Computes D = A · B + C for one tile of a tensor core. `format/src/matrix.rs` defines the bits of
+            /// `operation` and the layout of registers.
             matrix = __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) -> ();
         }
     };
@@ -324,7 +331,7 @@ macro_rules! names {
 
 runtime_functions!(names);
 
-/// How the names of [`RUNTIME_FUNCTIONS`] begin.
+/// Prefix of the names in [`RUNTIME_FUNCTIONS`].
 pub const RUNTIME_FUNCTION_PREFIX: &str = "__wl_";
 
 /// One value per lane.
@@ -334,7 +341,7 @@ pub type Lanes<T> = [T; 32];
 mod tests {
     use super::*;
 
-    /// What cannot be made from the tables: the device's hooks in CUDA, and the page that people read.
+    /// Checks the copies that cannot be generated from the tables: the device's hooks in CUDA, and the documentation.
     #[test]
     fn sources_and_pages_have_the_same_hooks() {
         let cuda = include_str!("../../runtime/device/hooks.cu");

@@ -1,4 +1,4 @@
-//! How an SM chooses the warp that issues next: one type for each [`crate::warp_order::Order`].
+//! Selection of the warp that an SM issues next: one type for each [`crate::warp_order::Order`].
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,32 +6,32 @@ use std::collections::BinaryHeap;
 use crate::budget::mix;
 use crate::schedule::{SmState, WarpState};
 
-/// Age of a warp: the start of its block, then its number in the block. The oldest has the lowest.
+/// Age of a warp: the start of its block, then its number in the block. The oldest warp has the lowest age.
 pub(crate) type Age = (u64, u32);
 
-/// Chooses the warps of one SM.
+/// Selects the warps of one SM.
 pub(crate) trait Issue {
-    /// Enters the warp of a block that starts.
+    /// Adds a warp of a block that starts.
     fn start(&mut self, slot: usize, age: Age);
 
-    /// Enters a warp that has issued and can continue, or whose barrier has opened.
+    /// Adds a warp that has issued and can continue, or whose barrier has opened.
     fn resume(&mut self, slot: usize);
 
-    /// Enters a warp that has issued and gave way to other blocks.
+    /// Adds a warp that has issued and yields to other blocks.
     fn give_way(&mut self, slot: usize, step: u64);
 
-    /// Returns the warp that issues in a step, if one is ready. At least one warp of the SM can run.
+    /// Returns the warp that issues in a step, if one is ready. At least one warp of the SM must be able to run.
     fn choose(&mut self, sm: &SmState, step: u64) -> Option<usize>;
 
-    /// Returns the step in which the next warp is ready that can run and waits.
+    /// Returns the step in which the next waiting warp is ready.
     fn next_ready(&self) -> Option<u64>;
 }
 
-/// Loose round robin: the next slot that can run, in a circle.
+/// Loose round robin: selects the next slot that can run, cyclically.
 pub(crate) struct LooseRoundRobin {
     /// See [`crate::warp_order::Order::LooseRoundRobin`].
     drift: u32,
-    /// Slot that is inspected first.
+    /// Slot from which the search starts.
     next: usize,
 }
 
@@ -55,7 +55,7 @@ impl Issue for LooseRoundRobin {
     fn choose(&mut self, sm: &SmState, step: u64) -> Option<usize> {
         let mut slot = ready_from(sm, self.next);
         if self.drift > 0 {
-            // When all pass, the last one inspected issues.
+            // If all warps skip the step, the last one issues.
             for _ in 1..sm.ready {
                 let Some(block) = sm.block(slot) else { break };
                 if !passes(self.drift, block, slot, step) {
@@ -77,7 +77,7 @@ fn after(sm: &SmState, slot: usize) -> usize {
     if slot + 1 == sm.states.len() { 0 } else { slot + 1 }
 }
 
-/// Returns the first slot from `slot` on that can run; there is one.
+/// Returns the first slot from `slot` on that can run; one must exist.
 fn ready_from(sm: &SmState, mut slot: usize) -> usize {
     while sm.states[slot] != WarpState::Ready {
         slot = after(sm, slot);
@@ -85,7 +85,7 @@ fn ready_from(sm: &SmState, mut slot: usize) -> usize {
     slot
 }
 
-/// Returns whether a block's warp passes over an issue slot. Numbers that look random, the same in every run.
+/// Returns whether a block's warp skips an issue slot. The result is pseudo-random but equal in every run.
 fn passes(drift: u32, block: u64, slot: usize, step: u64) -> bool {
     random(block ^ step << 20 ^ (slot as u64) << 48) % 100 < passed(drift, block)
 }
@@ -94,7 +94,7 @@ fn random(value: u64) -> u64 {
     mix(value.wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Returns the per cent of its issue slots that a block's warps pass over, of at most `drift`.
+/// Returns the per cent of issue slots that a block's warps skip, at most `drift`.
 pub fn passed(drift: u32, block: u64) -> u64 {
     random(block) % (u64::from(drift) + 1)
 }
@@ -103,11 +103,11 @@ pub fn passed(drift: u32, block: u64) -> u64 {
 pub(crate) struct OldestFirst {
     /// See [`crate::warp_order::Order::OldestFirst`].
     wait: u32,
-    /// Warps that are ready, by age.
+    /// Ready warps, by age.
     ready: BinaryHeap<Reverse<(Age, usize)>>,
-    /// Warps that wait, by the step in which they are ready.
+    /// Waiting warps, by the step in which they become ready.
     waiting: BinaryHeap<Reverse<(u64, Age, usize)>>,
-    /// Indexed by slot: the step in which the warp is ready again, and its age.
+    /// Indexed by slot: the step in which the warp becomes ready again, and its age.
     slots: Vec<(u64, Age)>,
 }
 
@@ -129,10 +129,10 @@ impl Issue for OldestFirst {
         self.waiting.push(Reverse((step, age, slot)));
     }
 
-    /// The warp counts as younger than all others until it issues again. So the warps that it waits for issue before it.
+    /// The warp counts as younger than all others until it issues again, so the warps that it waits for issue first.
     fn give_way(&mut self, slot: usize, step: u64) {
         let (ready, (_, warp)) = self.slots[slot];
-        // No grid has half as many blocks.
+        // No grid has as many as half of this number of blocks.
         self.waiting.push(Reverse((ready, (u64::MAX / 2 + step, warp), slot)));
     }
 

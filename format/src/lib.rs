@@ -1,8 +1,8 @@
-//! What the parts of Warpline share: the trace stream, the site table, the binary border between
-//! instrumented code and the runtime, the description of a GPU that the runtime needs, and the
-//! scheduler that both the CPU device and `warpline sim` use.
+//! Definitions that all parts of Warpline share: the trace stream, the site table, the binary interface between
+//! instrumented code and the runtime, the description of a GPU for the runtime, and the scheduler of the CPU device and
+//! `warpline sim`.
 //!
-//! Nothing here depends on LLVM, CUDA's API, caches or reports.
+//! This crate does not depend on LLVM, CUDA's API, caches or reports.
 
 pub mod abi;
 pub mod access;

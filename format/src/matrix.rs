@@ -1,8 +1,8 @@
-//! A product of tensor-core tiles, as lowered code hands it to the CPU device.
+//! A product of tensor-core tiles, in the form in which lowered code passes it to the CPU device.
 //!
-//! A tile has 8 or 16 rows (m), 8 columns (n) and one or several *blocks* along k. Registers are 32 bits wide, or 64 for
-//! doubles, and are in memory register by register, each with its 32 lanes. With `group = lane / 4`, `thread = lane % 4` and
-//! `e` elements in a register, as the PTX ISA lays out the fragments of `mma.sync`:
+//! A tile has 8 or 16 rows (m), 8 columns (n) and one or several *blocks* along k. Registers are 32 bits wide (64 for
+//! doubles). In memory, each register's 32 lanes are consecutive. With `group = lane / 4`, `thread = lane % 4` and `e`
+//! elements in a register, as the PTX ISA lays out the fragments of `mma.sync`:
 //!
 //! | operand | register | element `i` of it |
 //! |---|---|---|
@@ -37,25 +37,26 @@ pub enum Accumulator {
     Integer,
 }
 
-/// What tensor cores multiply and add, as far as it decides how fast they are.
+/// Kinds of tensor-core products that have different rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
-    /// `f16` and `bf16`, with sums of single precision.
+    /// `f16` and `bf16`, with single-precision accumulation.
     Half,
-    /// `f16` with sums of half precision.
+    /// `f16` with half-precision accumulation.
     HalfSums,
     /// `tf32`.
     Tensor32,
-    /// Floating-point numbers of eight bits.
+    /// 8-bit floating-point numbers.
     Eighth,
-    /// Integers of eight bits. Those of four count half, bits an eighth: they are as much faster.
+    /// 8-bit integers. Products of 4-bit integers count as a half, and of single bits as an eighth, because they are
+    /// faster by these factors.
     Integer,
     /// Doubles.
     Double,
 }
 
 impl Product {
-    /// All, in the order of their numbers.
+    /// All kinds, in the order of their numbers.
     pub const ALL: [Product; 6] =
         [Product::Half, Product::HalfSums, Product::Tensor32, Product::Eighth, Product::Integer, Product::Double];
 
@@ -89,7 +90,7 @@ const ACCUMULATORS: [Accumulator; 4] =
     [Accumulator::Half, Accumulator::Single, Accumulator::Double, Accumulator::Integer];
 
 impl Element {
-    /// Bits of an element.
+    /// Returns the bits of an element.
     pub fn bits(self) -> u32 {
         match self {
             Element::Double => 64,
@@ -107,14 +108,14 @@ impl Element {
         matches!(self, Half | Brain | Tensor32 | Double | E4M3 | E5M2)
     }
 
-    /// Elements in a register.
+    /// Returns the number of elements per register.
     pub fn per_register(self) -> u32 {
         (32 / self.bits()).max(1)
     }
 }
 
 impl Accumulator {
-    /// Bits of an element.
+    /// Returns the bits of an element.
     pub fn bits(self) -> u32 {
         match self {
             Accumulator::Half => 16,
@@ -123,36 +124,36 @@ impl Accumulator {
         }
     }
 
-    /// Registers for 8 rows.
+    /// Returns the number of registers for 8 rows.
     pub fn registers(self) -> u32 {
         if self == Accumulator::Half { 1 } else { 2 }
     }
 }
 
-/// D = A · B + C of one tile.
+/// The operation D = A · B + C on one tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Elements of A.
+    /// Type of the elements of A.
     pub a: Element,
-    /// Elements of B.
+    /// Type of the elements of B.
     pub b: Element,
-    /// Elements of C.
+    /// Type of the elements of C.
     pub c: Accumulator,
-    /// Elements of D.
+    /// Type of the elements of D.
     pub d: Accumulator,
-    /// 16 rows, else 8.
+    /// Whether the tile has 16 rows instead of 8.
     pub tall: bool,
-    /// Blocks along k, 1 to 15.
+    /// Number of blocks along k, 1 to 15.
     pub blocks: u32,
-    /// `.satfinite`.
+    /// Whether results are saturated (`.satfinite`).
     pub saturate: bool,
-    /// Of bits: `and`, else `xor`, before they are counted.
+    /// For single bits: whether they are combined by `and` instead of `xor` before they are counted.
     pub and: bool,
 }
 
 impl Operation {
-    /// What it does, and how many multiply-adds of that kind: 8 or 16 rows, 8 columns, and along k whatever fills the registers
-    /// of four lanes.
+    /// Returns the kind of product and its number of multiply-adds: 8 or 16 rows, 8 columns, and along k the elements
+    /// that fill the registers of four lanes.
     pub fn product(self) -> (Product, u32) {
         let rows = if self.tall { 16 } else { 8 };
         let count = rows * 8 * 4 * self.a.per_register() * self.blocks;
@@ -180,7 +181,7 @@ impl Operation {
             | self.blocks << 16
     }
 
-    /// Reads [`Operation::to_bits`]; `None` where no operation has such bits.
+    /// Decodes the output of [`Operation::to_bits`]; `None` if no operation has these bits.
     pub fn from_bits(bits: u32) -> Option<Self> {
         let blocks = bits >> 16;
         (1..=15).contains(&blocks).then_some(())?;
@@ -196,17 +197,17 @@ impl Operation {
         })
     }
 
-    /// Rows of A, C and D.
+    /// Returns the number of rows of A, C and D.
     pub fn rows(self) -> u32 {
         if self.tall { 16 } else { 8 }
     }
 
-    /// Columns of A and rows of B.
+    /// Returns the number of columns of A and rows of B.
     pub fn depth(self) -> u32 {
         4 * self.a.per_register() * self.blocks
     }
 
-    /// Registers of A, B, C and D that a lane has.
+    /// Returns the number of registers per lane for A, B, C and D.
     pub fn registers(self) -> [u32; 4] {
         let halves = self.rows() / 8;
         [halves * self.blocks, self.blocks, halves * self.c.registers(), halves * self.d.registers()]
@@ -221,7 +222,7 @@ mod tests {
     fn a_product_is_as_many_multiply_adds_as_its_shape_says() {
         let of =
             |a, d, tall, blocks| Operation { a, b: a, c: d, d, tall, blocks, saturate: false, and: false }.product();
-        // The shapes of PTX: rows, columns and k multiplied.
+        // These are shapes of PTX: rows times columns times k.
         assert_eq!(of(Element::Half, Accumulator::Single, true, 2), (Product::Half, 16 * 8 * 16));
         assert_eq!(of(Element::Brain, Accumulator::Single, true, 1), (Product::Half, 16 * 8 * 8));
         assert_eq!(of(Element::Half, Accumulator::Half, true, 2), (Product::HalfSums, 16 * 8 * 16));
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(of(Element::E4M3, Accumulator::Single, true, 2), (Product::Eighth, 16 * 8 * 32));
         assert_eq!(of(Element::Signed8, Accumulator::Integer, true, 2), (Product::Integer, 16 * 8 * 32));
         assert_eq!(of(Element::Double, Accumulator::Double, false, 1), (Product::Double, 8 * 8 * 4));
-        // Twice as fast as those of eight bits, and eight times.
+        // These are two times and eight times as fast as 8-bit products.
         assert_eq!(of(Element::Signed4, Accumulator::Integer, true, 2), (Product::Integer, 16 * 8 * 64 / 2));
         assert_eq!(of(Element::Bit, Accumulator::Integer, true, 2), (Product::Integer, 16 * 8 * 256 / 8));
     }

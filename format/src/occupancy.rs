@@ -1,13 +1,13 @@
-//! Registers per thread and blocks per SM: one rule for the run and for `warpline sim`.
+//! Determines registers per thread and resident blocks per SM, with the same rule for a run and for `warpline sim`.
 
 use crate::access::LANES;
 use crate::device::Device;
 use serde::{Deserialize, Serialize};
 
-/// Registers per thread where nothing is known.
+/// Assumed registers per thread if nothing is known.
 const ASSUMED_REGISTERS: u32 = 32;
 
-/// ptxas's figures of a kernel without hooks, for one architecture.
+/// Figures of ptxas for a kernel without hooks, on one architecture.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Resources {
@@ -15,23 +15,23 @@ pub struct Resources {
     pub architecture: u32,
     /// Registers per thread.
     pub registers: u32,
-    /// Bytes per thread that are stored and loaded again for lack of registers.
+    /// Bytes per thread that are spilled: stored and loaded again because there are not enough registers.
     pub spill_bytes: u32,
 }
 
-/// What the user states about occupancy.
+/// Occupancy parameters that the user specified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stated {
     /// Registers per thread of every kernel.
     pub registers: Option<u32>,
-    /// Blocks that share an SM, as far as threads and shared memory allow.
+    /// Resident blocks per SM, limited by threads and shared memory.
     pub blocks: Option<u32>,
 }
 
-/// What is known of a kernel's registers before it is placed on a device.
+/// Facts about a kernel's registers before it is placed on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<'a> {
-    /// Sorted by architecture; may be empty.
+    /// Known figures, sorted by architecture; may be empty.
     pub known: &'a [Resources],
     /// First argument of `__launch_bounds__`, or 0.
     pub max_threads: u32,
@@ -39,21 +39,22 @@ pub struct Kernel<'a> {
     pub min_blocks: u32,
 }
 
-/// Registers per thread, and whether they are a guess.
+/// Registers per thread, and whether they are assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// How many.
+    /// Number of registers.
     pub count: u32,
-    /// Neither stated nor from ptxas for the device's architecture.
+    /// Whether the number is neither specified by the user nor reported by ptxas for the device's architecture.
     pub assumed: bool,
 }
 
-/// Returns a compute capability as ptxas names it: 75 of (7, 5).
+/// Returns the number that ptxas uses for a compute capability: 75 for (7, 5).
 pub fn architecture(capability: (u32, u32)) -> u32 {
     capability.0.saturating_mul(10).saturating_add(capability.1)
 }
 
-/// Returns the entry for a device: its own architecture's, else the nearest one's, of the same generation where there is any.
+/// Returns the entry for a device: that of its own architecture, or otherwise of the nearest architecture, preferably
+/// of the same generation.
 pub fn nearest(known: &[Resources], capability: (u32, u32)) -> Option<&Resources> {
     let wanted = architecture(capability);
     known.iter().min_by_key(|one| {
@@ -63,7 +64,7 @@ pub fn nearest(known: &[Resources], capability: (u32, u32)) -> Option<&Resources
 }
 
 impl Device {
-    /// Registers per thread of a kernel here, whatever its block.
+    /// Returns the registers per thread of a kernel on this device, for any block size.
     pub fn registers(&self, kernel: Kernel<'_>, stated: Stated) -> Registers {
         if let Some(count) = stated.registers {
             return Registers { count, assumed: false };
@@ -77,16 +78,16 @@ impl Device {
         Registers { count: allowed.clamp(8, ASSUMED_REGISTERS), assumed: true }
     }
 
-    /// Registers per thread that a block of `threads` can have, if a kernel uses `wanted`. Where that is more than such
-    /// a block can have, as many as it can have: a compiler with the size of the block, or another one, makes the
-    /// kernel fit, and nothing here runs out of registers.
+    /// Returns the registers per thread that a block of `threads` can have if a kernel uses `wanted`. If the block is
+    /// too large for `wanted`, returns the maximum for this block size, because a compiler with the block size as input
+    /// would make the kernel fit.
     pub fn fitting(&self, wanted: Registers, threads: u32) -> Registers {
         let unit = self.register_unit.max(1);
         let fit = self.registers_per_sm / threads.div_ceil(LANES as u32).max(1) / unit * unit / LANES as u32;
         if (1..wanted.count).contains(&fit) { Registers { count: fit, assumed: true } } else { wanted }
     }
 
-    /// Blocks that share an SM, by what is stated or by what fits; 0 where not one fits.
+    /// Returns the number of resident blocks per SM, specified by the user or computed; 0 if no block fits.
     pub fn blocks_on_sm(&self, threads: u32, registers: u32, shared: u32, stated: Stated) -> u32 {
         match stated.blocks {
             Some(blocks) => blocks.min(self.resident_blocks(threads, 1, shared)),
@@ -116,7 +117,8 @@ mod tests {
         let of = |capability| device(capability).registers(kernel(&KNOWN), Stated::default());
         assert_eq!(of((7, 0)), Registers { count: 30, assumed: false });
         assert_eq!(of((7, 5)), Registers { count: 37, assumed: false });
-        // Without an entry of their own: the same generation's nearest, else the nearest.
+        // Without a separate entry, the nearest architecture of the same generation is used, otherwise the nearest of
+        // all.
         assert_eq!(of((7, 2)), Registers { count: 30, assumed: true });
         assert_eq!(of((8, 9)), Registers { count: 72, assumed: true });
         assert_eq!(of((2, 0)), Registers { count: 20, assumed: true });

@@ -1,5 +1,5 @@
-//! Operations whose values are followed or recorded: what their numbers mean, the types of their values, what the
-//! floating-point check reports, and how the code that a program is lowered again from travels in it.
+//! Operations whose values are checked or recorded: the meaning of their numbers, the types of their values, the
+//! results of the floating-point check, and the embedded code from which a program is lowered again.
 
 use crate::event::{AllocationId, LaunchId};
 use crate::occupancy::Resources;
@@ -7,23 +7,23 @@ use crate::site_table::FrameId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What an operation does with values.
+/// Class of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OperationClass {
-    /// Computes its result from its operands.
+    /// It computes its result from its operands.
     #[default]
     Arithmetic,
-    /// Divides its first operand by its second.
+    /// It divides its first operand by its second.
     Division,
-    /// Converts its operand to another type.
+    /// It converts its operand to another type.
     Conversion,
-    /// Reads memory; its operand is the address.
+    /// It reads memory; its operand is the address.
     Load,
-    /// Writes memory; its result is the value, its operand the address.
+    /// It writes memory; its result is the value, and its operand the address.
     Store,
-    /// Compares its operands; its result is one bit.
+    /// It compares its operands; its result is one bit.
     Comparison,
-    /// Updates memory; its result is the previous value, its operands the address and the values.
+    /// It updates memory; its result is the previous value, and its operands are the address and the values.
     Atomic,
 }
 
@@ -46,7 +46,7 @@ impl RecordedKinds {
         self == RecordedKinds::default()
     }
 
-    /// Reads names with commas between them, as [`Self::to_names`] returns them; `None` for any other.
+    /// Parses comma-separated names, as [`Self::to_names`] returns them; `None` for other texts.
     pub fn from_names(names: &str) -> Option<RecordedKinds> {
         let mut kinds = RecordedKinds::default();
         for name in names.split(',') {
@@ -59,15 +59,15 @@ impl RecordedKinds {
         Some(kinds)
     }
 
-    /// The names of the kinds, with commas between them.
+    /// Returns the comma-separated names of the kinds.
     pub fn to_names(self) -> String {
         let chosen = [self.float, self.integer, self.memory];
         let names = Self::NAMES.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(name, _)| *name);
         names.collect::<Vec<_>>().join(",")
     }
 
-    /// Returns whether an operation of this class is recorded, whose first operand (for loads and stores, the value) has
-    /// this type.
+    /// Returns whether operations of this class are recorded, given the type of the first operand (for loads and
+    /// stores, of the value).
     pub fn contains(self, class: OperationClass, ty: ValueType) -> bool {
         match class {
             OperationClass::Load | OperationClass::Store | OperationClass::Atomic => self.memory,
@@ -77,14 +77,14 @@ impl RecordedKinds {
     }
 }
 
-/// What code that follows values reports to the runtime.
+/// The values that code reports to the runtime.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
     /// Exceptional floating-point values.
     pub exceptions: bool,
     /// All executions of these operations.
     pub recorded: RecordedKinds,
-    /// Ends of paths, and lines, to which the recording is limited; all when empty.
+    /// Path suffixes and lines to which the recording is limited; all operations if empty.
     pub lines: Vec<(String, u32)>,
 }
 
@@ -96,14 +96,14 @@ impl Followed {
         !self.exceptions && self.recorded.is_empty()
     }
 
-    /// What is reported, as `exceptions,float,int`; without the lines.
+    /// Returns the reported kinds, for example `exceptions,float,int`, without the lines.
     pub fn to_names(&self) -> String {
         let exceptions = if self.exceptions { Self::EXCEPTIONS } else { "" };
         let names = [exceptions.to_owned(), self.recorded.to_names()];
         names.iter().filter(|name| !name.is_empty()).map(String::as_str).collect::<Vec<_>>().join(",")
     }
 
-    /// Reads [`Self::to_names`]; `None` for any other.
+    /// Parses the output of [`Self::to_names`]; `None` for other texts.
     pub fn from_names(names: &str) -> Option<Followed> {
         let (exceptions, kinds): (Vec<_>, Vec<_>) = names.split(',').partition(|name| *name == Self::EXCEPTIONS);
         let recorded =
@@ -112,7 +112,7 @@ impl Followed {
     }
 }
 
-/// Set in the word of an operation's types that the runtime gets if the execution is recorded.
+/// Flag in the word of an operation's types that the runtime receives: the execution is recorded.
 pub const RECORDED: u32 = 1 << 31;
 
 /// Type of a recorded value.
@@ -120,7 +120,7 @@ pub const RECORDED: u32 = 1 << 31;
 pub enum ValueType {
     /// IEEE 754 binary16.
     Half,
-    /// 8 bits of exponent, 7 of mantissa.
+    /// A format with 8 exponent bits and 7 mantissa bits (bfloat16).
     Brain,
     /// IEEE 754 binary32.
     Single,
@@ -139,7 +139,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// All of them.
+    /// All types.
     pub const ALL: [ValueType; 9] = [
         ValueType::Half,
         ValueType::Brain,
@@ -152,7 +152,7 @@ impl ValueType {
         ValueType::Int64,
     ];
 
-    /// The type of an integer of this width; `None` where values of that width are not recorded.
+    /// Returns the type of an integer of this width; `None` if values of that width are not recorded.
     pub fn from_integer_bits(bits: u32) -> Option<ValueType> {
         Some(match bits {
             1 => ValueType::Bit,
@@ -164,12 +164,12 @@ impl ValueType {
         })
     }
 
-    /// The floating-point format, if it is one.
+    /// Returns the floating-point format, if the type has one.
     pub fn float(self) -> Option<FloatFormat> {
         FloatFormat::ALL.get(self as usize).copied()
     }
 
-    /// Bits of a value.
+    /// Returns the number of bits of a value.
     pub fn bits(self) -> u32 {
         match self {
             ValueType::Bit => 1,
@@ -181,7 +181,7 @@ impl ValueType {
         }
     }
 
-    /// Name, as `f32` or `i64`.
+    /// Returns the name, for example `f32` or `i64`.
     pub fn name(self) -> &'static str {
         match self {
             ValueType::Half => "f16",
@@ -203,25 +203,25 @@ impl From<FloatFormat> for ValueType {
     }
 }
 
-/// Types of an operation's result and operands: four bits each from the lowest up, the result first. Zero is no value,
-/// else one more than the position in [`ValueType::ALL`].
+/// Types of an operation's result and operands, in four bits each starting at the lowest; the result comes first. 0
+/// means no value; other numbers are the position in [`ValueType::ALL`] plus one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ValueTypes(pub u32);
 
 impl ValueTypes {
-    /// The types of a result and of up to three operands.
+    /// Creates the types of a result and of up to three operands.
     pub fn new(types: &[ValueType]) -> ValueTypes {
         let code = |(index, ty): (usize, &ValueType)| (*ty as u32 + 1) << (4 * index);
         ValueTypes(types.iter().take(4).enumerate().map(code).sum())
     }
 
-    /// The type of the result (0) or of an operand (1 to 3).
+    /// Returns the type of the result (0) or of an operand (1 to 3).
     pub fn get(self, index: usize) -> Option<ValueType> {
         let code = (self.0 >> (4 * (index & 7))) & 0xf;
         ValueType::ALL.get((code as usize).wrapping_sub(1)).copied()
     }
 
-    /// Number of operands.
+    /// Returns the number of operands.
     pub fn operands(self) -> usize {
         (1..4).take_while(|index| self.get(*index).is_some()).count()
     }
@@ -232,7 +232,7 @@ impl ValueTypes {
 pub enum FloatFormat {
     /// IEEE 754 binary16.
     Half,
-    /// 8 bits of exponent, 7 of mantissa.
+    /// A format with 8 exponent bits and 7 mantissa bits (bfloat16).
     Brain,
     /// IEEE 754 binary32.
     #[default]
@@ -241,10 +241,10 @@ pub enum FloatFormat {
     Double,
 }
 
-/// What a value is.
+/// Class of a floating-point value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum FloatClass {
-    /// Neither of the others.
+    /// An ordinary value of none of the other classes.
     Ordinary,
     /// Smaller than the smallest normal number, and not zero.
     Subnormal,
@@ -255,10 +255,10 @@ pub enum FloatClass {
 }
 
 impl FloatFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [FloatFormat; 4] = [FloatFormat::Half, FloatFormat::Brain, FloatFormat::Single, FloatFormat::Double];
 
-    /// Bits of a value.
+    /// Returns the number of bits of a value.
     pub fn bits(self) -> u32 {
         match self {
             FloatFormat::Half | FloatFormat::Brain => 16,
@@ -267,7 +267,7 @@ impl FloatFormat {
         }
     }
 
-    /// Bits of the mantissa.
+    /// Returns the number of bits of the mantissa.
     pub fn mantissa(self) -> u32 {
         match self {
             FloatFormat::Half => 10,
@@ -277,7 +277,7 @@ impl FloatFormat {
         }
     }
 
-    /// Bits of a value without the sign.
+    /// Returns the bits of a value without the sign.
     pub fn magnitude(self, bits: u64) -> u64 {
         bits & (u64::MAX >> (65 - self.bits()))
     }
@@ -292,7 +292,7 @@ impl FloatFormat {
         1 << self.mantissa()
     }
 
-    /// What the value with these bits is.
+    /// Returns the class of the value with these bits.
     pub fn classify(self, bits: u64) -> FloatClass {
         match self.magnitude(bits) {
             magnitude if magnitude > self.infinity() => FloatClass::NotANumber,
@@ -327,33 +327,33 @@ impl FloatFormat {
     }
 }
 
-/// An operation of a module whose values are followed.
+/// An operation of a module whose values are checked or recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
-    /// Function that holds it.
+    /// Index of the function that contains it.
     pub function: u32,
-    /// What it does.
+    /// Class of the operation.
     pub class: OperationClass,
-    /// Its name, as `multiply` or `sqrt`; of inline assembly, its text.
+    /// Name, for example `multiply` or `sqrt`; for inline assembly, its text.
     pub name: String,
-    /// Positions, innermost first; empty when unknown.
+    /// Source positions, innermost first; empty if unknown.
     pub chain: Vec<FrameId>,
 }
 
-/// What is exceptional about an operation.
+/// Kind of an exceptional result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum FloatKind {
-    /// A NaN of operands that are none.
+    /// A NaN result of operands without NaN.
     NotANumber,
-    /// An infinity of a division of a number by zero.
+    /// An infinite result of a division of a number by zero.
     DivisionByZero,
-    /// An infinity of finite operands.
+    /// An infinite result of finite operands.
     Overflow,
-    /// An infinity of a finite number that is converted.
+    /// An infinite result of the conversion of a finite number.
     ConversionOverflow,
     /// A subnormal result.
     Subnormal,
-    /// A load of a NaN that no followed operation has stored.
+    /// A load of a NaN that no recorded operation has stored.
     LoadedNotANumber,
 }
 
@@ -364,73 +364,73 @@ pub struct FloatException {
     pub launch: LaunchId,
     /// Index into the site table's operations.
     pub operation: u32,
-    /// What they are.
+    /// Kind of the results.
     pub kind: FloatKind,
     /// Format of the results.
     pub format: FloatFormat,
-    /// Warps' executions with such a result.
+    /// Number of executions by a warp with such a result.
     pub requests: u64,
-    /// Such results.
+    /// Number of such results.
     pub lanes: u64,
-    /// Linear block of the first.
+    /// Linear index of the first result's block.
     pub block: u64,
-    /// Linear thread in the block of the first.
+    /// Linear index of the first result's thread in the block.
     pub thread: u32,
     /// Number of operands.
     pub operands: u32,
-    /// Values of the first one's operands, in their bits as doubles.
+    /// Operands of the first result, as bits of doubles.
     pub values: [u64; 3],
 }
 
-/// A place on the way of an exceptional value.
+/// An instruction that an exceptional value passed through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FloatStep {
     /// Launch.
     pub launch: LaunchId,
     /// Index into the site table's operations of the launch's module.
     pub operation: u32,
-    /// Linear block.
+    /// Linear index of the block.
     pub block: u64,
-    /// Linear thread in the block.
+    /// Linear index of the thread in the block.
     pub thread: u32,
     /// Allocation that a load reads or a store writes.
     pub allocation: Option<AllocationId>,
-    /// Bytes from its start.
+    /// Offset in bytes within the allocation.
     pub offset: u64,
 }
 
-/// The first NaN, or infinity, that a launch stored to an allocation.
+/// The first NaN or infinity that a launch stored to an allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FloatOrigin {
     /// [`FloatClass::NotANumber`] or [`FloatClass::Infinite`].
     pub class: FloatClass,
-    /// From the store back to the operation that made the value, or to the load that found it.
+    /// Steps from the store back to the operation that produced the value, or to the load that read it.
     pub steps: Vec<FloatStep>,
 }
 
-/// Most steps of a [`FloatOrigin`].
+/// Maximum number of steps of a [`FloatOrigin`].
 pub const MOST_STEPS: usize = 16;
 
-/// Device code that a check lowers again with the hooks that it needs, as the program carries it.
+/// Device code that is embedded in the program, and that a check lowers again with additional hooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedCode {
-    /// [`crate::site_table::SiteTable::to_bytes`].
+    /// Encoded site table ([`crate::site_table::SiteTable::to_bytes`]).
     pub site_table: Vec<u8>,
-    /// What ptxas reports of kernels, by mangled name.
+    /// Figures of ptxas for kernels, by mangled name.
     pub registers: BTreeMap<String, Vec<Resources>>,
-    /// Folders without the user's code.
+    /// Folders that do not contain the user's code.
     pub system_folders: Vec<String>,
     /// The hooked module.
     pub bitcode: Vec<u8>,
 }
 
 impl CarriedCode {
-    /// Returns the bytes that the program carries.
+    /// Returns the encoded bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("plain data always encodes")
     }
 
-    /// Reads [`Self::to_bytes`].
+    /// Decodes the output of [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Option<CarriedCode> {
         postcard::from_bytes(bytes).ok()
     }

@@ -1,5 +1,5 @@
-//! Settings that `warpline run` passes to the runtime: one environment variable with an encoded [`Options`].
-//! A program started by hand has none and uses the defaults; it records if [`TRACE_VARIABLE`] names a place for the
+//! Settings that `warpline run` passes to the runtime in one environment variable with encoded [`Options`]. A program
+//! that was started without it uses the defaults, and records if [`TRACE_VARIABLE`] names a file or folder for the
 //! trace.
 
 use crate::budget::Budget;
@@ -10,79 +10,81 @@ use crate::stop::StopAt;
 use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
 
-/// Holds the hexadecimal postcard bytes of [`Options`].
+/// Environment variable with the hexadecimal postcard encoding of [`Options`].
 pub const VARIABLE: &str = "WARPLINE_RUN";
-/// `0` runs the original kernels and writes nothing.
+/// Environment variable; `0` runs the original kernels and writes nothing.
 pub const ENABLE_VARIABLE: &str = "WARPLINE";
 
-/// File for the trace of a program that `warpline run` did not start, or an existing folder, in which each process gets
-/// a file of its own. Without it such a program runs its original kernels and writes nothing.
+/// Environment variable with the trace file of a program that `warpline run` did not start, or an existing folder in
+/// which each process creates a file. Without it, such a program runs its original kernels and writes nothing.
 pub const TRACE_VARIABLE: &str = "WARPLINE_TRACE";
 
-/// `1`: warps take turns at their accesses, as on a GPU, also in launches that are not recorded.
+/// Environment variable; with `1`, warps are switched at each access, as on a GPU, also in launches that are not
+/// recorded.
 pub const INTERLEAVE_VARIABLE: &str = "WARPLINE_INTERLEAVE";
 
-/// `cpu` or `gpu`: where the kernels of a program that carries code for both run. Without it a GPU is used where there
-/// is one.
+/// Environment variable that selects the device for a program with code for both: `cpu` or `gpu`. Without it, a GPU is
+/// used if there is one.
 pub const DEVICE_VARIABLE: &str = "WARPLINE_DEVICE";
-/// Its value, and the option's of the compiler, for the emulated GPU.
+/// Value of this variable, and of the compiler's option, for the emulated GPU.
 pub const EMULATED: &str = "gpu-emulated";
 
-/// What happens at an out-of-bounds or misaligned device access.
+/// Action at an out-of-bounds or misaligned device access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Check {
     /// The kernel stops with a CUDA error.
     #[default]
     Stop,
-    /// Reported once per site; the access is not performed.
+    /// The access is reported once per site, and not performed.
     Report,
-    /// Not checked.
+    /// Accesses are not checked.
     Off,
 }
 
-/// What happens at exceptional floating-point values.
+/// Action at exceptional floating-point values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FloatCheck {
-    /// Nothing.
+    /// No action.
     #[default]
     Off,
-    /// They are counted, and followed to where they were made.
+    /// They are counted, and traced to their origins.
     Report,
-    /// The first NaN that an operation makes stops its kernel.
+    /// The first NaN that an operation produces stops its kernel.
     Stop,
 }
 
-/// Where the trace goes.
+/// Destination of the trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Output {
-    /// Nowhere: nothing is recorded.
+    /// No trace is recorded.
     #[default]
     Nowhere,
-    /// `warpline.<program>.<pid>.wltrace` in this folder.
+    /// The file `warpline.<program>.<pid>.wltrace` in this folder.
     Folder(String),
-    /// This file.
+    /// A file.
     File(String),
     /// The shared-memory ring of this inherited file descriptor (see [`crate::ring`]).
     Ring {
         /// Descriptor of the memory file.
         descriptor: i32,
-        /// Folder for the traces of further processes (see [`further_trace`]); without it they have none.
+        /// Folder for the traces of further processes (see [`further_trace`]); without it, they write none.
         further: Option<String>,
     },
 }
 
-/// Name of the trace of a run's further process: `number` is what it found in [`crate::ring::Control::further`].
+/// Returns the path of a further process's trace. `number` is the value that the process read from
+/// [`crate::ring::Control::further`].
 pub fn further_trace(folder: &str, number: u32) -> String {
     format!("{folder}/{number}.wltrace")
 }
 
-/// What a run keeps of its requests.
+/// The recorded form of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
-    /// A record of each.
+    /// A record of each request.
     #[default]
     Trace,
-    /// Counts by site, made on the GPU.
+    /// Counts by site, computed on the GPU.
     Counters,
 }
 
@@ -93,33 +95,33 @@ pub struct Options {
     pub output: Output,
     /// Device whose occupancy, placement and properties are used.
     pub device: Device,
-    /// Regular expression over the demangled kernel names to trace; all when absent.
+    /// Regular expression for the demangled names of kernels to record; all kernels if absent.
     pub kernels: Option<String>,
-    /// Inclusive ranges of launch numbers to trace; all when empty.
+    /// Inclusive ranges of launch numbers to record; all launches if empty.
     pub launches: Vec<(u64, u64)>,
-    /// Which share of the launches' work to trace; all when absent.
+    /// The share of the launches' work to record; all if absent.
     pub budget: Option<Budget>,
-    /// The first block of every `block_share` is traced; 1 traces all.
+    /// The first of every `block_share` blocks is recorded; 1 records all.
     pub block_share: u64,
-    /// Access checking.
+    /// Action at bad accesses.
     pub check: Check,
-    /// Report every host allocation from the threshold on, not only those that copies use.
+    /// Whether to report every host allocation above the threshold, instead of only those that copies use.
     pub all_host_allocations: bool,
-    /// What is kept of requests.
+    /// The recorded form of requests.
     pub mode: Mode,
-    /// What the user states about occupancy.
+    /// Occupancy parameters that the user specified.
     pub stated: Stated,
-    /// Warps take turns at their accesses.
+    /// Whether warps are switched at each access.
     pub interleave: bool,
-    /// Reads of bytes that nothing has written are reported.
+    /// Whether uninitialised reads are reported.
     pub check_init: bool,
-    /// Exceptional floating-point values are followed.
+    /// Action at exceptional floating-point values.
     pub check_float: FloatCheck,
-    /// Values of accesses to global and shared memory are followed.
+    /// Whether values of accesses to global and shared memory are recorded.
     pub memory_values: bool,
-    /// Operations whose result and operands are recorded.
+    /// Operations whose results and operands are recorded.
     pub recorded: RecordedKinds,
-    /// Ends of paths, and lines, to whose operations the recording is limited; all when empty.
+    /// Path suffixes and lines to which the recording of operations is limited; all if empty.
     pub recorded_lines: Vec<(String, u32)>,
     /// Accesses at which the program stops and reports its state.
     pub stop_at: Option<StopAt>,
@@ -149,7 +151,7 @@ impl Default for Options {
     }
 }
 
-/// The variable's value does not decode.
+/// The value of the variable cannot be decoded.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{VARIABLE} is damaged or of another release: start the program with `warpline run` of the release that built it"
@@ -159,12 +161,12 @@ pub struct OptionsError;
 impl Options {
     /// Returns the value of [`VARIABLE`].
     pub fn encode(&self) -> String {
-        // The encoded form of a device has no order.
+        // The encoded form of a device does not contain the order.
         let bytes = postcard::to_stdvec(&(self, self.device.order)).expect("plain data always encodes");
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Reads [`Self::encode`].
+    /// Decodes the output of [`Self::encode`].
     pub fn decode(text: &str) -> Result<Options, OptionsError> {
         let digits = text.as_bytes();
         if !digits.len().is_multiple_of(2) {

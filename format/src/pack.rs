@@ -1,14 +1,14 @@
-//! Putting requests into items.
+//! Encodes requests as items.
 
 use crate::access::{ALIGN, Kind, MAX_ITEM_BYTES, Space, even_word, head};
 
-/// Appends a request with the shortest form that holds it. `addresses` are those of the active
-/// lanes, in lane order; an empty mask appends nothing.
+/// Appends a request in the shortest possible form. `addresses` are those of the active lanes, in lane order. An empty
+/// mask appends nothing.
 pub fn push_access(out: &mut Vec<u8>, space: Space, site: u32, mask: u32, addresses: &[u64]) {
     debug_assert_eq!(addresses.len(), mask.count_ones() as usize);
     let Some((low, high)) = extremes(addresses) else { return };
     let first_word = |kind| u64::from(head(kind, space, site)) | u64::from(mask) << 32;
-    // The item is put together here and appended in one go.
+    // The item is assembled here and appended at once.
     let mut item = [0u8; MAX_ITEM_BYTES];
     let mut words = item.as_chunks_mut::<8>().0.iter_mut();
     let mut put = |value: u64| {
@@ -48,7 +48,7 @@ pub fn push_access(out: &mut Vec<u8>, space: Space, site: u32, mask: u32, addres
     out.extend_from_slice(&item[..length]);
 }
 
-/// Smallest and largest, by four independent comparisons at a time.
+/// Returns the smallest and the largest address, computed with four independent comparisons at a time.
 fn extremes(addresses: &[u64]) -> Option<(u64, u64)> {
     let first = *addresses.first()?;
     let (mut low, mut high) = ([first; 4], [first; 4]);
@@ -64,9 +64,9 @@ fn extremes(addresses: &[u64]) -> Option<(u64, u64)> {
     Some((low, high))
 }
 
-/// Returns the affine form of the addresses, when one stride fits both halves of the warp.
+/// Returns the affine form of the addresses, if one stride fits both halves of the warp.
 fn as_affine(mask: u32, addresses: &[u64]) -> Option<([u64; 2], i32)> {
-    // The stride follows from the first two active lanes that sit in one half.
+    // The stride follows from the first two active lanes in the same half.
     let mut bases = [None, None];
     let mut stride: Option<i64> = None;
     let mut previous: Option<(u32, u64)> = None;
@@ -101,7 +101,8 @@ fn as_affine(mask: u32, addresses: &[u64]) -> Option<([u64; 2], i32)> {
     Some(([bases[0].unwrap_or(0), bases[1].unwrap_or(0)], narrow))
 }
 
-/// Returns the word of an even item, where all lanes follow one base. The base of a half without lanes is free.
+/// Returns the word of an even item, if all lanes fit one base address. The base of a half without active lanes is
+/// arbitrary.
 #[inline]
 pub fn as_even(mask: u32, bases: [u64; 2], stride: i32) -> Option<u64> {
     let step = (16 * i64::from(stride)) as u64;

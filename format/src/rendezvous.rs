@@ -1,14 +1,14 @@
-//! Barriers of a block that have a number, or a count of threads: `bar.sync 1, 64`, `bar.arrive 1, 64`.
+//! Barriers of a block with a number or a thread count: `bar.sync 1, 64`, `bar.arrive 1, 64`.
 
-/// Barriers of a block.
+/// Number of barriers of a block.
 pub const BARRIERS: usize = 16;
 /// Lowest bit of the number of warps in a word.
 pub const WARPS_SHIFT: u32 = 4;
-/// Bits of the number of warps.
+/// Mask of the number of warps.
 pub const WARPS_MASK: u32 = 0xfff;
-/// Set in the word of a warp that arrives and continues.
+/// Flag of a warp that arrives and continues.
 pub const ARRIVES: u32 = 1 << 16;
-/// Set in the word of a warp that has passed the barrier of its cluster.
+/// Flag of a warp that has passed the barrier of its cluster.
 pub const CLUSTER: u32 = 1 << 17;
 
 /// The arrival of a warp at a barrier of its block.
@@ -16,11 +16,12 @@ pub const CLUSTER: u32 = 1 << 17;
 pub struct Rendezvous {
     /// Number of the barrier, below [`BARRIERS`].
     pub number: u32,
-    /// Warps that open it; 0: all of the block that have not ended.
+    /// Number of warps that open it; 0 means all unfinished warps of the block.
     pub warps: u32,
-    /// The warp waits until the barrier opens; else it arrives and continues (`bar.arrive`).
+    /// Whether the warp waits until the barrier opens; otherwise, it arrives and continues (`bar.arrive`).
     pub waits: bool,
-    /// It is the barrier of the block's cluster, which the warp has passed. Who waits for whom is seen from the turns.
+    /// Whether it is the barrier of the block's cluster, which the warp has passed. The order of issue slots shows
+    /// which warps waited.
     pub cluster: bool,
 }
 
@@ -28,13 +29,13 @@ impl Rendezvous {
     /// `__syncthreads`.
     pub const BLOCK: Rendezvous = Rendezvous { number: 0, warps: 0, waits: true, cluster: false };
 
-    /// Returns the word that stands for it in lowered code and in the trace; 0 is [`Rendezvous::BLOCK`].
+    /// Returns the word that encodes it in lowered code and in the trace; 0 is [`Rendezvous::BLOCK`].
     pub const fn word(self) -> u32 {
         let arrives = if self.waits { 0 } else { ARRIVES } | if self.cluster { CLUSTER } else { 0 };
         (self.number & (BARRIERS as u32 - 1)) | (self.warps & WARPS_MASK) << WARPS_SHIFT | arrives
     }
 
-    /// Reads a word; bits that have no meaning are ignored.
+    /// Decodes a word; bits without a meaning are ignored.
     pub const fn from_word(word: u32) -> Rendezvous {
         let number = word & (BARRIERS as u32 - 1);
         Rendezvous {
@@ -49,12 +50,13 @@ impl Rendezvous {
 /// Arrivals at the numbered barriers of one block.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
-    /// Indexed by number: warps that have arrived, and warps that open it.
+    /// Indexed by number: the number of arrived warps, and the number that opens the barrier.
     counts: Vec<(u32, u32)>,
 }
 
 impl Arrivals {
-    /// Enters an arrival; `unfinished` warps of the block have not ended. Returns whether the barrier opens.
+    /// Adds an arrival. `unfinished` is the number of the block's warps that have not ended. Returns whether the
+    /// barrier opens.
     pub fn arrive(&mut self, meeting: Rendezvous, unfinished: u32) -> bool {
         self.counts.resize(BARRIERS, (0, 0));
         let (arrived, wanted) = &mut self.counts[meeting.number as usize % BARRIERS];
@@ -63,7 +65,7 @@ impl Arrivals {
         self.opens(meeting.number, unfinished)
     }
 
-    /// Returns whether a barrier opens now, which counts its arrivals anew.
+    /// Returns whether a barrier opens now. If so, its count of arrivals is reset.
     pub fn opens(&mut self, number: u32, unfinished: u32) -> bool {
         let Some((arrived, wanted)) = self.counts.get_mut(number as usize % BARRIERS) else { return false };
         let opens = *arrived > 0 && *arrived >= if *wanted == 0 { unfinished } else { *wanted };
@@ -73,7 +75,7 @@ impl Arrivals {
         opens
     }
 
-    /// Warps that have arrived at a barrier that is not open, and warps that open it.
+    /// Returns the number of warps that have arrived at a closed barrier, and the number that opens it.
     pub fn waiting(&self, number: u32) -> (u32, u32) {
         self.counts.get(number as usize % BARRIERS).copied().unwrap_or_default()
     }

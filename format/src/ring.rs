@@ -1,42 +1,42 @@
-//! The shared-memory ring between a program and `warpline run`: one producer, one consumer, the
-//! bytes of the trace stream. A full ring makes the producer wait, so nothing is lost.
+//! The shared-memory ring between a program and `warpline run`. It transfers the bytes of the trace stream from one
+//! producer to one consumer. The producer waits if the ring is full, so no data is lost.
 //!
-//! Layout: a control page of [`DATA_OFFSET`] bytes, then the data. Positions count bytes since the
-//! start and never wrap; the place in the data is the position modulo its length.
+//! Layout: a control page of [`DATA_OFFSET`] bytes, then the data. Positions count bytes from the start and never wrap;
+//! the offset in the data is the position modulo its length.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// First word of the control page.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"WLRING\0\x01");
-/// Bytes before the data.
+/// Offset of the data in bytes.
 pub const DATA_OFFSET: usize = 4096;
 
-/// The control page. Zeroes are a valid initial state but for `magic`.
+/// The control page. Except for `magic`, zeroes are a valid initial state.
 #[repr(C)]
 pub struct Control {
     /// [`MAGIC`].
     pub magic: AtomicU64,
-    /// Process that writes; 0 while none does. A process claims the ring by replacing the 0.
+    /// Process that writes to the ring; 0 if there is none. A process claims the ring by replacing the 0.
     pub owner: AtomicU32,
     /// 1 when the producer has written its last byte.
     pub closed: AtomicU32,
-    /// 1 when the consumer is gone: the producer stops writing.
+    /// 1 when the consumer has ended, so that the producer stops writing.
     pub abandoned: AtomicU32,
-    /// Processes that used the device and could not write, because another one does.
+    /// Number of processes that used the device but could not write, because another process does.
     pub refused: AtomicU32,
-    /// 1 when a process has printed why it does not run.
+    /// 1 when a process has reported why it does not run.
     pub declined: AtomicU32,
-    /// Processes that write a trace of their own, because another one writes the ring.
+    /// Number of processes that write separate traces, because another process writes to the ring.
     pub further: AtomicU32,
     _pad: [u8; 32],
-    /// Bytes written so far.
+    /// Number of bytes written so far.
     pub head: AtomicU64,
     _pad2: [u8; 56],
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     pub tail: AtomicU64,
 }
 
-/// A mapped ring. Does not own the mapping.
+/// A mapped ring. It does not own the mapping.
 #[derive(Clone, Copy)]
 pub struct Ring {
     control: *const Control,
@@ -44,8 +44,8 @@ pub struct Ring {
     length: u64,
 }
 
-// SAFETY: all shared state is atomic; the data range that one side touches is handed over by the
-// release/acquire pairs on `head` and `tail`.
+// SAFETY: all shared state is atomic; the release/acquire pairs on `head` and `tail` pass the data range from one side
+// to the other.
 unsafe impl Send for Ring {}
 
 impl Ring {
@@ -64,12 +64,12 @@ impl Ring {
         unsafe { &*self.control }
     }
 
-    /// Bytes the ring can hold.
+    /// Returns the capacity of the ring in bytes.
     pub fn capacity(&self) -> u64 {
         self.length
     }
 
-    /// Producer: copies as much of `bytes` as fits and returns how much that was.
+    /// Producer: copies as many of `bytes` as fit, and returns their number.
     pub fn write_some(&self, bytes: &[u8]) -> usize {
         let control = self.control();
         let head = control.head.load(Ordering::Relaxed);
@@ -86,8 +86,8 @@ impl Ring {
         count
     }
 
-    /// Producer: writes everything, calling `wait` whenever the ring is full. Returns `false` when
-    /// the consumer is gone.
+    /// Producer: writes all bytes, and calls `wait` whenever the ring is full. Returns `false` if the consumer has
+    /// ended.
     pub fn write_all(&self, mut bytes: &[u8], mut wait: impl FnMut()) -> bool {
         while !bytes.is_empty() {
             if self.control().abandoned.load(Ordering::Relaxed) != 0 {
@@ -102,7 +102,7 @@ impl Ring {
         true
     }
 
-    /// Consumer: copies what is there, at most `into.len()` bytes.
+    /// Consumer: copies the available bytes, at most `into.len()`.
     pub fn read_some(&self, into: &mut [u8]) -> usize {
         let control = self.control();
         let tail = control.tail.load(Ordering::Relaxed);

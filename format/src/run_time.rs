@@ -1,27 +1,27 @@
-//! Compilation while a program runs: the runtime's options for `warpline-cc`, and the files next to the shared
-//! object. The names end in these in the place of `so`.
+//! Compilation at run time: the runtime's options for `warpline-cc`, and the files next to the shared object. Their
+//! names have these extensions instead of `so`.
 
-/// The option of `warpline-cc` that compiles a CUDA source for a program that loads the result.
+/// Option of `warpline-cc` that compiles a CUDA source for a program that loads the result.
 pub const OPTION: &str = "--warpline-source";
 
-/// Option with the number of name expressions, whose mangled names are requested.
+/// Option with the number of name expressions whose mangled names are requested.
 pub const NAMES_OPTION: &str = "--warpline-names";
 
-/// Beginning of the device variables in the source, numbered from 0, that hold the addresses of what the name
-/// expressions mean.
+/// Prefix of device variables in the source, numbered from 0, that contain the addresses of the name expressions'
+/// targets.
 pub const NAME_VARIABLE: &str = "warpline_name_expression_";
 
-/// Environment variable that names `warpline-cc` to the runtime.
+/// Environment variable with the path of `warpline-cc` for the runtime.
 pub const COMPILER_VARIABLE: &str = "WARPLINE_CC";
 
-/// PTX.
+/// Extension of PTX.
 pub const PTX: &str = "ptx";
 
-/// The mangled names of the name expressions, a line each.
+/// Extension of the file with the mangled names of the name expressions, one per line.
 pub const NAMES: &str = "names";
 
-/// What the source includes, as make reads it.
+/// Extension of the file with the included files, in make's format.
 pub const DEPENDENCIES: &str = "d";
 
-/// Exit code of `warpline-cc` for a command line that it cannot serve.
+/// Exit code of `warpline-cc` for an unsupported command line.
 pub const EXIT_USAGE: u8 = 2;

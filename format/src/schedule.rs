@@ -1,18 +1,18 @@
-//! The scheduler: which block sits on which SM, and how warps take turns. A pure function of the
-//! launch's shape, a few numbers of the device and the warps' own instruction streams, so that a
-//! kept trace put into another model's order equals a run made for that model.
+//! The scheduler: it assigns blocks to SMs and orders the issue slots of warps. It is a pure function of the launch's
+//! shape, some parameters of the device and the warps' instruction streams. A recorded trace that is reordered for
+//! another model is therefore equal to a run on that model.
 //!
 //! Rules:
-//! - Blocks are placed in linear order. At the start they go round the SMs one by one until every
-//!   SM holds its resident number; later, a block that ends is replaced at once by the next. Those of
-//!   a cluster ([`Shape::cluster`]) are placed together, as soon as this many places are free.
-//! - All SMs advance in step. In a step each SM, in rising order, gives one turn to the warp that the
-//!   model's order ([`Shape::order`]) chooses of those that can run. An SM without a ready warp lets the step pass.
-//! - A turn ends with the item that makes it [`Shape::turn`] requests or more (an item may stand for several), and
-//!   early at a barrier or the warp's end. A warp at a block-wide barrier waits until every unfinished warp of its block
-//!   has come, one at a numbered barrier until as many warps have arrived there as it is for.
+//! - Blocks are placed in linear order. At the start, they are distributed over the SMs one by one until every SM has
+//!   its number of resident blocks. Later, a block that ends is immediately replaced by the next block. The blocks of a
+//!   cluster ([`Shape::cluster`]) are placed together when enough slots are free.
+//! - All SMs advance in step. In each step, each SM (in ascending order) gives one issue slot to a warp that can run,
+//!   selected by the model's order ([`Shape::order`]). An SM without a ready warp skips the step.
+//! - An issue slot ends with the item that brings it to [`Shape::turn`] requests or more (an item may represent several
+//!   requests), and earlier at a barrier or the warp's end. A warp at a block-wide barrier waits until every unfinished
+//!   warp of its block has arrived. A warp at a numbered barrier waits until the barrier's number of warps has arrived.
 //!
-//! Virtual time is thus counted in requests; arithmetic between them takes none.
+//! Virtual time is thus counted in requests; arithmetic in between takes no time.
 
 use std::collections::VecDeque;
 
@@ -22,64 +22,64 @@ use crate::warp_order::Order;
 
 pub use crate::issue::passed;
 
-/// What the order depends on besides the streams.
+/// The inputs of the scheduler besides the instruction streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Blocks of the grid.
+    /// Number of blocks in the grid.
     pub blocks: u64,
-    /// Warps per block.
+    /// Number of warps per block.
     pub warps: u32,
-    /// SMs of the device.
+    /// Number of SMs of the device.
     pub sms: u32,
-    /// Blocks resident per SM, at least 1.
+    /// Number of resident blocks per SM, at least 1.
     pub resident: u32,
-    /// Requests per turn, at least 1.
+    /// Number of requests per issue slot, at least 1.
     pub turn: u32,
-    /// Blocks that start together, at least 1: those of a cluster.
+    /// Number of blocks of a cluster, which start together; at least 1.
     pub cluster: u32,
-    /// Which of the warps that can run issues.
+    /// Selects the warp that issues among those that can run.
     pub order: Order,
 }
 
 impl Shape {
-    /// Warp slots per SM: slot `sm · slots_per_sm + r · warps + w` holds warp `w` of the SM's
+    /// Returns the number of warp slots per SM. Slot `sm · slots_per_sm + r · warps + w` contains warp `w` of the SM's
     /// `r`-th resident block.
     pub fn slots_per_sm(&self) -> u32 {
         self.resident * self.warps
     }
 }
 
-/// How a turn ended.
+/// Reason for the end of an issue slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnEnd {
-    /// The requests were used up; the warp continues later.
+    /// The requests of the slot are used up; the warp continues later.
     Budget,
-    /// The warp waits for what other warps do and polls it; it continues later.
+    /// The warp polls a result of other warps and yields; it continues later.
     GaveWay,
     /// The warp reached a block-wide barrier.
     Barrier,
-    /// The warp arrived at a barrier that has a number or a count of threads.
+    /// The warp arrived at a barrier with a number or a thread count.
     Named(Rendezvous),
     /// The warp has ended.
     Finished,
 }
 
-/// Where the warps' items come from and go to.
+/// Source and destination of the warps' items.
 pub trait WarpStreams {
-    /// Why a stream cannot continue.
+    /// Error of a stream that cannot continue.
     type Error;
 
-    /// A block becomes resident; its warps take `slots` from `first_slot` on.
+    /// Called when a block becomes resident; its warps occupy consecutive slots from `first_slot` on.
     fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error>;
 
-    /// Hands on the next items of the warp in `slot`, until they are `requests` requests or more.
+    /// Emits the next items of the warp in `slot`, until they contain at least `requests` requests.
     fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, Self::Error>;
 
-    /// The block's last warp has ended; its slots are free.
+    /// Called when the block's last warp has ended and its slots are free.
     fn end_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error>;
 
-    /// Deadlock: every unfinished warp waits at a barrier that no warp can open. `slot` is the first of them, and `meeting` its
-    /// barrier, with the number of warps that have arrived there. The launch ends here.
+    /// Called at a deadlock: every unfinished warp waits at a barrier that no warp can open. `slot` is the first of
+    /// them, `meeting` its barrier, and `_arrived` the number of warps that have arrived there. The launch ends here.
     fn stuck(&mut self, _slot: u32, _meeting: Rendezvous, _arrived: u32) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -89,18 +89,18 @@ pub trait WarpStreams {
 pub(crate) enum WarpState {
     Empty,
     Ready,
-    /// At the block-wide barrier.
+    /// Waiting at the block-wide barrier.
     Waiting,
-    /// At a numbered barrier.
+    /// Waiting at a numbered barrier.
     Named(u8),
     Done,
 }
 
 struct Resident {
     block: u64,
-    /// Warps that are not over.
+    /// Number of unfinished warps.
     unfinished: u32,
-    /// Warps at the block-wide barrier.
+    /// Number of warps at the block-wide barrier.
     waiting: u32,
     /// Arrivals at numbered barriers.
     named: Arrivals,
@@ -110,9 +110,9 @@ struct Resident {
 pub(crate) struct SmState {
     pub(crate) states: Vec<WarpState>,
     residents: Vec<Option<Resident>>,
-    /// Warps per block.
+    /// Number of warps per block.
     warps: usize,
-    /// Warps that can run.
+    /// Number of warps that can run.
     pub(crate) ready: u32,
 }
 
@@ -122,7 +122,7 @@ struct Sm<I> {
 }
 
 impl SmState {
-    /// Returns the number of the block in a slot.
+    /// Returns the number of the block that occupies a slot.
     pub(crate) fn block(&self, slot: usize) -> Option<u64> {
         self.residents[slot / self.warps].as_ref().map(|resident| resident.block)
     }
@@ -136,7 +136,8 @@ impl<I: Issue> Sm<I> {
         self.issue.resume(slot);
     }
 
-    /// Takes the end of a turn at a barrier or with the warp's end into account; returns whether the block of the slot has ended.
+    /// Processes the end of an issue slot at a barrier or with the warp's end; returns whether the slot's block has
+    /// ended.
     fn settle(&mut self, slot: usize, end: TurnEnd) -> bool {
         let index = slot / self.state.warps;
         let Some(resident) = self.state.residents[index].as_mut() else { return false };
@@ -176,7 +177,7 @@ impl<I: Issue> Sm<I> {
         unfinished == 0
     }
 
-    /// Makes those warps of a block ready that wait at a barrier which has opened.
+    /// Makes those warps of a block ready that wait at a barrier that has opened.
     fn open(&mut self, index: usize, whole: bool, opened: &[bool; BARRIERS]) {
         for slot in index * self.state.warps..(index + 1) * self.state.warps {
             let goes_on = match self.state.states[slot] {
@@ -191,7 +192,7 @@ impl<I: Issue> Sm<I> {
     }
 }
 
-/// Reports the first warp that waits for ever.
+/// Reports the first warp that waits forever.
 fn report_stuck<I, S: WarpStreams>(sms: &[Sm<I>], slots: usize, streams: &mut S) -> Result<(), S::Error> {
     for (number, sm) in sms.iter().map(|sm| &sm.state).enumerate() {
         for (slot, state) in sm.states.iter().enumerate() {
@@ -219,16 +220,16 @@ pub fn run<S: WarpStreams>(shape: &Shape, streams: &mut S) -> Result<(), S::Erro
     }
 }
 
-/// A launch that runs.
+/// The state of a running launch.
 struct Launch<'a, I, S> {
     shape: &'a Shape,
     streams: &'a mut S,
     sms: Vec<Sm<I>>,
-    /// The block that is placed next.
+    /// Number of the next block to place.
     next_block: u64,
-    /// Resident blocks.
+    /// Number of resident blocks.
     live: u64,
-    /// Places without a block, in the order in which they became free: SM and number there.
+    /// Free block slots (SM and number on the SM), in the order in which they became free.
     free: VecDeque<(usize, usize)>,
 }
 
@@ -274,7 +275,7 @@ impl<'a, I: Issue, S: WarpStreams> Launch<'a, I, S> {
                 }
             }
             if !moved {
-                // The steps in which no warp is ready pass at once.
+                // Steps in which no warp is ready are skipped at once.
                 match self.sms.iter().filter_map(|sm| sm.issue.next_ready()).min() {
                     Some(next) => step = next - 1,
                     None => return report_stuck(&self.sms, slots, self.streams),
@@ -284,7 +285,7 @@ impl<'a, I: Issue, S: WarpStreams> Launch<'a, I, S> {
         Ok(())
     }
 
-    /// Places the blocks that fit at the start.
+    /// Places as many blocks as fit at the start.
     fn place_first(&mut self) -> Result<(), S::Error> {
         let cluster = u64::from(self.shape.cluster.max(1));
         let places = u64::from(self.shape.resident) * self.sms.len() as u64;
@@ -301,7 +302,7 @@ impl<'a, I: Issue, S: WarpStreams> Launch<'a, I, S> {
         Ok(())
     }
 
-    /// Ends the block of a slot, and places the next one or the next cluster if there is room.
+    /// Ends the block of a slot, and places the next block or cluster if there is room.
     fn replace(&mut self, number: usize, slot: usize) -> Result<(), S::Error> {
         let warps = self.shape.warps as usize;
         let index = slot / warps;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Each warp issues a fixed number of requests, with a barrier after every `barrier` of them.
+/// Each warp issues a fixed number of requests, with a barrier after every `barrier` requests.
 struct Counted {
     requests: u32,
     barrier: u32,
@@ -80,7 +80,7 @@ fn a_barrier_keeps_phases_apart() {
     }
 }
 
-/// Each warp has a list of what ends its turns.
+/// Each warp has a list of the ends of its issue slots.
 struct Scripted {
     ends: Vec<Vec<TurnEnd>>,
     at: Vec<usize>,
@@ -129,14 +129,14 @@ fn numbered_barriers_wait_for_as_many_as_they_are_for() {
     let two = Rendezvous { number: 1, warps: 2, ..Rendezvous::BLOCK };
     let arrives = Rendezvous { waits: false, ..two };
     let wait = vec![TurnEnd::Named(two)];
-    // Warps 0 and 2 meet; 1 has nothing to do with it.
+    // Warps 0 and 2 use the barrier; warp 1 does not.
     let streams = scripted(vec![wait.clone(), vec![TurnEnd::Budget], wait.clone()]);
     assert_eq!(streams.log, [0, 1, 2, 0, 1, 2]);
-    // Who arrives continues; who waits does when the other one has arrived.
+    // A warp that arrives continues; a warp that waits continues when the other has arrived.
     let streams = scripted(vec![wait.clone(), vec![TurnEnd::Budget, TurnEnd::Named(arrives)]]);
     assert_eq!(streams.log, [0, 1, 1, 0, 1]);
     assert_eq!(streams.stuck, None);
-    // One for all warps opens when the others have ended.
+    // A barrier for all warps opens when the others have ended.
     let all = Rendezvous { number: 1, ..Rendezvous::BLOCK };
     assert_eq!(scripted(vec![vec![TurnEnd::Named(all)], vec![]]).log, [0, 1, 0]);
     let streams = scripted(vec![wait, vec![]]);
@@ -174,7 +174,8 @@ fn blocks_that_drift_all_end_and_come_apart() {
         assert!(streams.slots.is_empty());
         streams.log
     };
-    // How far the quickest of an SM's first blocks is ahead of the slowest once each has made a quarter of its requests.
+    // Computes the lead of the fastest of an SM's first blocks over the slowest, when each has made a quarter of its
+    // requests.
     let spread = |log: &[(u64, u32)]| {
         let mut made = [0u32; 4];
         for (block, _) in log.iter().filter(|entry| entry.0 % 2 == 0 && entry.0 < 8) {
@@ -192,7 +193,7 @@ fn blocks_that_drift_all_end_and_come_apart() {
     assert_eq!(apart, log(60), "the same in every run");
 }
 
-/// Blocks and warps in the order in which they issue on one SM, with one request per issue slot.
+/// Returns the blocks and warps in the order in which they issue on one SM, with one request per issue slot.
 fn issued(order: Order, blocks: u64, warps: u32, resident: u32, (requests, barrier): (u32, u32)) -> Vec<(u64, u32)> {
     let mut streams = counted(requests, barrier, warps);
     run(&Shape { blocks, warps, sms: 1, resident, turn: 1, cluster: 1, order }, &mut streams).unwrap();
@@ -203,11 +204,11 @@ fn issued(order: Order, blocks: u64, warps: u32, resident: u32, (requests, barri
 #[test]
 fn the_oldest_warp_issues_until_it_waits_or_ends() {
     let greedy = Order::OldestFirst { wait: 0 };
-    // Block 2 takes the slot of block 0, and is younger than block 1.
+    // Block 2 takes the slot of block 0 and is younger than block 1.
     let log = issued(greedy, 3, 2, 2, (2, 0));
     let of_block = |block| [0, 0, 1, 1].map(|warp| (block, warp));
     assert_eq!(log, [of_block(0), of_block(1), of_block(2)].concat());
-    // At a barrier the next warp of the block issues, and the first one again when the barrier has opened.
+    // At a barrier, the next warp of the block issues; when the barrier has opened, the first one issues again.
     let log = issued(greedy, 2, 2, 2, (4, 2));
     let of_block = |block| [0, 0, 1, 1, 0, 0, 1, 1].map(|warp| (block, warp));
     assert_eq!(log, [of_block(0), of_block(1)].concat());
@@ -219,10 +220,10 @@ fn a_warp_that_issued_is_not_ready_for_the_wait() {
         let log = issued(Order::OldestFirst { wait }, blocks, 1, blocks as u32, (requests, 0));
         log.into_iter().map(|(block, _)| block).collect::<Vec<u64>>()
     };
-    // Two warps fill a wait of one step, so the third comes last.
+    // Two warps fill a wait of one step, so the third warp comes last.
     assert_eq!(blocks(1, 3, 3), [0, 1, 0, 1, 0, 1, 2, 2, 2]);
     assert_eq!(blocks(2, 3, 2), [0, 1, 2, 0, 1, 2]);
-    // Where all warps wait, steps pass without an issue, and none is stuck.
+    // If all warps wait, steps pass without an issue, and there is no deadlock.
     assert_eq!(blocks(crate::warp_order::LONGEST_WAIT, 2, 3), [0, 1, 0, 1, 0, 1]);
 }
 
@@ -232,7 +233,7 @@ fn oldest_first_opens_barriers_and_reports_those_that_never_open() {
     let two = Rendezvous { number: 1, warps: 2, ..Rendezvous::BLOCK };
     let wait = vec![TurnEnd::Named(two)];
     let arrives = vec![TurnEnd::Budget, TurnEnd::Named(Rendezvous { waits: false, ..two })];
-    // Warp 1 arrives and continues; warp 0, which that makes ready, is older.
+    // Warp 1 arrives and continues. Warp 0, which this makes ready, is older.
     assert_eq!(scripted_in(greedy, vec![wait.clone(), arrives]).log, [0, 1, 1, 0, 1]);
     for wait_steps in [0, 5] {
         let streams = scripted_in(Order::OldestFirst { wait: wait_steps }, vec![wait.clone(), vec![]]);
@@ -259,7 +260,7 @@ fn clusters_start_together_in_oldest_first() {
     assert!(streams.slots.is_empty());
 }
 
-/// A warp of the slow scheduler below.
+/// A warp of the slow reference scheduler below.
 #[derive(Clone)]
 struct Resting {
     block: u64,
@@ -270,7 +271,7 @@ struct Resting {
     over: bool,
 }
 
-/// Oldest first on one SM, with a list of all warps that is searched in each step.
+/// Reference for oldest-first on one SM: a list of all warps is searched in each step.
 fn oldest_first_slowly(
     (blocks, warps, resident): (u64, u32, u32),
     (turn, wait): (u32, u32),

@@ -1,5 +1,5 @@
-//! The site table: what every number in a module's records stands for. The pass makes it, the
-//! executable carries it as bytes, the trace hands it on, the analyzer reads it.
+//! The site table defines the meaning of every number in a module's records. The pass creates it, the executable
+//! contains it as bytes, the trace stores it, and the analyzer reads it.
 
 use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use crate::condition::{AtomicKind, AtomicSite, Condition};
@@ -11,17 +11,16 @@ use crate::values::Element;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
-/// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses, version 36 what
-/// decides over branches, version 37 loads that are to be cached in all levels and the local accesses that ptxas keeps in registers,
-/// version 38 floating-point operations, version 39 hints about conflicts and the elements of sites. A flipped bit of the version is found by the checksum, which
-/// covers it.
+/// Version of the encoding; the first byte. Additions by version: 2 bundles, 4 the checksum and the digests of source
+/// files, 8 hints, 16 the parts of blocks and operands, 33 address expressions, 36 conditions of branches, 37 loads
+/// cached in all levels and local accesses that ptxas keeps in registers, 38 floating-point operations, 39 conflict
+/// hints and the elements of sites. The checksum covers the version, so a flipped bit is detected.
 pub const VERSION: u8 = 39;
-/// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
+/// Bytes before the encoded table: the version, and since version 4 the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
 
-/// MD5 of a source file, which is what DWARF 5 has of it too.
+/// MD5 digest of a source file, as in DWARF 5.
 pub type Digest = [u8; 16];
 
 /// Index into [`SiteTable::files`].
@@ -29,105 +28,105 @@ pub type FileId = u32;
 /// Index into [`SiteTable::frames`].
 pub type FrameId = u32;
 
-/// All numbered things of one device module (a translation unit, or a whole program with `-rdc`).
+/// All numbered entities of one device module (a translation unit, or a whole program with `-rdc`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteTable {
-    /// The module's main source file, absolute.
+    /// Absolute path of the module's main source file.
     pub module: String,
-    /// Hash of the hooked device code, hexadecimal; distinguishes modules of one name.
+    /// Hexadecimal hash of the hooked device code, which distinguishes modules of the same name.
     pub hash: String,
-    /// Device architecture the code was compiled for, as 75 for `sm_75`.
+    /// Device architecture that the code was compiled for, for example 75 for `sm_75`.
     pub arch: u32,
     /// Files that frames refer to.
     pub files: Vec<File>,
     /// Interned source positions.
     pub frames: Vec<Frame>,
-    /// Device functions, kernels among them.
+    /// Device functions, including kernels.
     pub functions: Vec<Function>,
-    /// Instrumented memory instructions; a record's site field is an index into it.
+    /// Instrumented memory instructions, indexed by a record's site field.
     pub sites: Vec<Site>,
-    /// Basic blocks; count records use the index.
+    /// Basic blocks, indexed by count records.
     pub blocks: Vec<Block>,
-    /// Conditional branches and switches; count records use the index.
+    /// Conditional branches and switches, indexed by count records.
     pub branches: Vec<Branch>,
-    /// Calls that survived inlining; `Call` records use the index.
+    /// Calls that were not inlined, indexed by `Call` records.
     pub calls: Vec<CallSite>,
-    /// Device variables and compiler-made globals, in the order of the module's descriptor.
+    /// Device variables and globals of the compiler, in the order of the module's descriptor.
     pub globals: Vec<Global>,
-    /// Memory operations that are executed and not recorded.
+    /// Memory operations that are executed but not recorded.
     pub not_seen: Vec<NotSeen>,
     /// Accesses that share a record. Since version 2.
     pub bundles: Vec<Bundle>,
-    /// Of each file in [`Self::files`] as the compiler read it, where it could be read; empty if they were not
-    /// computed. Since version 4.
+    /// Digests of the files in [`Self::files`] as the compiler read them, if they could be read; empty if not computed.
+    /// Since version 4.
     pub digests: Vec<Option<Digest>>,
-    /// Additional facts of sites, by rising site. Since version 8.
+    /// Additional facts of sites, in ascending order of sites. Since version 8.
     pub hints: Vec<Hint>,
-    /// Shared variables that hints name. Since version 8.
+    /// Shared variables that hints refer to. Since version 8.
     pub shared: Vec<String>,
-    /// What the instructions of blocks with several source lines belong to, by rising block. A block without any
-    /// belongs to its own position as a whole. Since version 16.
+    /// The source lines of the instructions in blocks with several lines, in ascending order of blocks. A block without
+    /// entries belongs to its own position. Since version 16.
     pub parts: Vec<BlockPart>,
-    /// What some sites access, in the words of the source, by rising site. Since version 16.
+    /// Operands of some sites with source names, in ascending order of sites. Since version 16.
     pub operands: Vec<Operand>,
     /// Names that operands refer to. Since version 16.
     pub names: Vec<String>,
-    /// Which branches blocks depend on directly, by rising block. Since version 32.
+    /// The branches that blocks directly depend on, in ascending order of blocks. Since version 32.
     pub decisions: Vec<Decision>,
-    /// The block that each branch in [`Self::branches`] ends; empty in older tables. Since version 32.
+    /// The block that ends with each branch in [`Self::branches`]; empty in older tables. Since version 32.
     pub branch_blocks: Vec<u32>,
-    /// Values that addresses and guards are made of, each after its operands. Since version 33.
+    /// Expressions of addresses and guards; operands precede the expressions that use them. Since version 33.
     pub expressions: Vec<Expression>,
-    /// Addresses of the sites of kernels, by rising site. Since version 33.
+    /// Addresses of the sites of kernels, in ascending order of sites. Since version 33.
     pub addresses: Vec<AddressExpression>,
-    /// Loops that expressions count the iterations of. Since version 33.
+    /// Loops whose iterations are counted in expressions. Since version 33.
     pub loops: Vec<LoopExpression>,
     /// Names of the parameters that expressions read, by function, parameter and offset. Since version 33.
     pub parameters: Vec<ParameterName>,
-    /// The compiler, as `LLVM 22.1.0`; empty in older tables. Since version 34.
+    /// The compiler, for example `LLVM 22.1.0`; empty in older tables. Since version 34.
     pub compiler: String,
-    /// Options that decide how device code is generated, as `-O3 -ffast-math`. Since version 34.
+    /// Options that affect the generation of device code, for example `-O3 -ffast-math`. Since version 34.
     pub options: String,
-    /// What decides over each branch in [`Self::branches`]; empty in older tables. Since version 36.
+    /// Conditions of the branches in [`Self::branches`]; empty in older tables. Since version 36.
     pub conditions: Vec<Condition>,
-    /// What atomic operations do, by rising site. Since version 36.
+    /// Kinds of atomic operations, in ascending order of sites. Since version 36.
     pub atomics: Vec<AtomicSite>,
-    /// Accesses to local variables that `ptxas` keeps in registers, by rising site: they are checked and cause no
-    /// memory traffic, so they have no records. Since version 37.
+    /// Accesses to local variables that `ptxas` keeps in registers, in ascending order of sites. They are checked but
+    /// cause no memory traffic, so they have no records. Since version 37.
     pub in_registers: Vec<u32>,
-    /// Operations that are followed, in code that follows values. Since version 38.
+    /// Operations in code that checks or records values. Since version 38.
     pub operations: Vec<Operation>,
-    /// Sites with hints about conflicts, by rising site. Since version 39.
+    /// Sites with conflict hints, in ascending order of sites. Since version 39.
     pub conflict_hints: Vec<ConflictHint>,
-    /// Functions with memory fences, rising; `None` where that is unknown. Since version 39.
+    /// Functions with memory fences, in ascending order; `None` if unknown. Since version 39.
     pub fencing: Option<Vec<u32>>,
-    /// What each site moves; sites without an entry are not followed. Since version 39.
+    /// Elements that each site transfers. Sites without an entry are not recorded. Since version 39.
     pub elements: Vec<Element>,
 }
 
-/// What the source calls a kernel parameter, or a member of one, that expressions read.
+/// The source name of a kernel parameter, or of a member of one, that expressions read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ParameterName {
     /// Index into [`SiteTable::functions`].
     pub function: u32,
     /// Number of the parameter.
     pub parameter: u32,
-    /// Bytes from its start.
+    /// Offset in bytes within the parameter.
     pub offset: u32,
-    /// Bytes that are read.
+    /// Number of bytes that are read.
     pub bytes: u32,
-    /// Its name, an index into [`SiteTable::names`]; `None` without debug information.
+    /// Name as an index into [`SiteTable::names`]; `None` without debug information.
     pub name: Option<u32>,
 }
 
-/// A side of a branch that leads to a block for certain, while its other sides need not (control dependence).
+/// A side of a branch that always leads to a block, while its other sides need not (control dependence).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// Index into [`SiteTable::blocks`].
     pub block: u32,
     /// Index into [`SiteTable::branches`].
     pub branch: u32,
-    /// The branch's side, as in its records.
+    /// Side of the branch, as in its records.
     pub side: u32,
 }
 
@@ -136,75 +135,75 @@ pub struct Decision {
 pub struct BlockPart {
     /// Index into [`SiteTable::blocks`].
     pub block: u32,
-    /// Positions, innermost first; empty when unknown.
+    /// Source positions, innermost first; empty if unknown.
     pub chain: Vec<FrameId>,
-    /// Instructions per execution.
+    /// Number of instructions per execution.
     pub mix: InstructionMix,
 }
 
-/// What a site accesses, in the words of the source.
+/// The operand of a site, with names from the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operand {
     /// Index into [`SiteTable::sites`].
     pub site: u32,
-    /// Variable that the address comes from, an index into [`SiteTable::names`].
+    /// Variable that the address is derived from, as an index into [`SiteTable::names`].
     pub variable: Option<u32>,
-    /// Member that is accessed, as `.velocity.x`; a name.
+    /// Accessed member, for example `.velocity.x`; an index into the names.
     pub member: Option<u32>,
-    /// Structure that it is a member of, or that is accessed as a whole; a name.
+    /// Structure that contains the member, or that is accessed as a whole; an index into the names.
     pub structure: Option<u32>,
-    /// Its size; 0 where there is none.
+    /// Size of the structure in bytes; 0 if there is none.
     pub structure_bytes: u32,
-    /// How the address changes with `threadIdx.x`, `.y` and `.z`.
+    /// Change of the address with `threadIdx.x`, `.y` and `.z`.
     pub steps: [Step; 3],
-    /// The address depends on a value that was loaded from memory: an index out of an array.
+    /// Whether the address depends on a value loaded from memory, such as an index from an array.
     pub loaded: bool,
 }
 
-/// How an address changes when a thread index grows by one.
+/// Change of an address when a thread index increases by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
-    /// Does not change.
+    /// The address does not change.
     #[default]
     None,
-    /// Changes by this many bytes.
+    /// The address changes by this many bytes.
     Bytes(i64),
-    /// Changes by a multiple of a value that is the same for all threads; contains its name, if it has one.
+    /// The address changes by a multiple of a value that is equal for all threads. Contains the value's name, if it has
+    /// one.
     Times(Option<u32>),
-    /// Changes in another way.
+    /// The address changes in another way.
     Other,
 }
 
-/// What helps to judge whether two accesses of one place get in each other's way.
+/// Facts that help to judge whether two accesses to the same memory conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
     /// Index into [`SiteTable::sites`].
     pub site: u32,
-    /// Variable in shared memory that is accessed, an index into [`SiteTable::shared`].
+    /// Accessed variable in shared memory, as an index into [`SiteTable::shared`].
     pub shared: Option<u32>,
-    /// What a store stores.
+    /// Known facts about the stored value.
     pub stored: Stored,
-    /// The result of an atomic operation is unused, so no thread waits for it.
+    /// Whether the result of an atomic operation is unused, so that no thread waits for it.
     pub unused: bool,
 }
 
-/// What is known of the value that a store stores.
+/// Known facts about the value of a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stored {
-    /// Nothing.
+    /// The value is unknown.
     #[default]
     Anything,
-    /// The same constant in all threads, as the bits of an integer or a double.
+    /// The value is the same constant in all threads, given as the bits of an integer or a double.
     Constant(u64),
-    /// An argument of the kernel, so that all threads of a launch store the same.
+    /// The value is an argument of the kernel, so all threads of a launch store the same value.
     Argument,
 }
 
-/// Accesses of one basic block that lie at constant distances from each other and have one record
-/// ([`crate::access::bundle_field`]).
+/// Accesses of one basic block at constant distances that share one record ([`crate::access::bundle_field`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
-    /// In the order in which they happen. The record has the addresses of the first, whose offset is 0.
+    /// Accesses in the order of execution. The record contains the addresses of the first one, whose offset is 0.
     pub members: Vec<Member>,
 }
 
@@ -213,7 +212,7 @@ pub struct Bundle {
 pub struct Member {
     /// Index into [`SiteTable::sites`].
     pub site: u32,
-    /// Bytes from the first member's address to this one's, in every lane.
+    /// Distance in bytes from the first member's address, equal in every lane.
     pub offset: i32,
 }
 
@@ -222,7 +221,7 @@ pub struct Member {
 pub struct File {
     /// Absolute path as the compiler saw it.
     pub path: String,
-    /// Not the user's code: clang's resource folder, toolkit or system headers, libdevice.
+    /// Whether it does not belong to the user's code: clang's resource folder, toolkit or system headers, libdevice.
     pub system: bool,
 }
 
@@ -233,35 +232,35 @@ pub struct Frame {
     pub function: String,
     /// File of the position.
     pub file: FileId,
-    /// Line, from 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// Column, from 1; 0 unknown.
+    /// Column, counted from 1; 0 if unknown.
     pub column: u32,
 }
 
 /// A device function or kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Function {
-    /// Mangled name; kernels are known by (module, mangled name).
+    /// Mangled name; (module, mangled name) identifies a kernel.
     pub mangled: String,
     /// Demangled name.
     pub name: String,
     /// Position of its definition.
     pub frame: FrameId,
-    /// Launchable.
+    /// Whether it is a kernel.
     pub kernel: bool,
-    /// Part of libdevice or of Warpline itself.
+    /// Whether it is part of libdevice or of Warpline.
     pub in_library: bool,
 }
 
-/// What an instruction does to memory.
+/// Memory operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Op {
-    /// Reads.
+    /// It reads.
     Load,
-    /// Writes.
+    /// It writes.
     Store,
-    /// Reads and writes as one.
+    /// It reads and writes atomically.
     Atomic,
 }
 
@@ -281,12 +280,12 @@ pub enum CacheOp {
     NonCoherent,
     /// `.lu`: last use.
     LastUse,
-    /// Cached in all levels although the architecture's default may not be: what `-Xptxas -dlcm=ca` requests.
+    /// Cached in all levels, even if the architecture's default is not: requested by `-Xptxas -dlcm=ca`.
     All,
 }
 
 impl CacheOp {
-    /// Returns whether loads with it go past L1, whatever the GPU caches there.
+    /// Returns whether loads with this operator bypass L1 on every GPU.
     pub fn is_past_l1(self) -> bool {
         matches!(self, CacheOp::Global | CacheOp::Volatile)
     }
@@ -295,90 +294,90 @@ impl CacheOp {
 /// One instrumented instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
-    /// Function that holds it.
+    /// Index of the function that contains it.
     pub function: u32,
     /// Kind of access.
     pub op: Op,
-    /// Space as far as the compiler knew; `Generic` is resolved in the records.
+    /// Space at compile time; records resolve `Generic`.
     pub space: Space,
-    /// Bytes per lane from first to last.
+    /// Bytes per lane, from the first to the last touched byte.
     pub bytes: u32,
-    /// For accesses with holes (masked vectors): bit per byte that is really touched.
+    /// For accesses with holes (masked vectors): one bit per touched byte.
     pub byte_mask: Option<u64>,
     /// Alignment in bytes that the instruction requires.
     pub align: u32,
     /// Cache operator.
     pub cache: CacheOp,
-    /// Positions, true innermost first, then the inlined-at chain outwards. Never empty.
+    /// Source positions: the innermost first, then the inlined-at chain outwards. Never empty.
     pub chain: Vec<FrameId>,
-    /// Taken from the nearest known position; the instruction had lost its own.
+    /// Whether the position is the nearest known one, because the instruction had lost its own.
     pub approximate: bool,
-    /// Inside libdevice or another library function.
+    /// Whether it is inside libdevice or another library function.
     pub in_library: bool,
 }
 
 impl Site {
-    /// Returns whether it does nothing that other warps can notice, and need not see at once what they do.
+    /// Returns whether it has no effect on other warps, and need not observe their effects immediately.
     pub fn is_plain_load(&self) -> bool {
         self.op == Op::Load && self.cache != CacheOp::Volatile
     }
 }
 
-/// Instruction classes counted per block.
+/// Number of instructions per block, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionMix {
-    /// Half precision.
+    /// Half-precision arithmetic.
     pub fp16: u32,
-    /// Single precision.
+    /// Single-precision arithmetic.
     pub fp32: u32,
-    /// Double precision.
+    /// Double-precision arithmetic.
     pub fp64: u32,
-    /// Integer and logic.
+    /// Integer and logic operations.
     pub int: u32,
-    /// Special function unit (reciprocal, square root, sine, …).
+    /// Operations of the special function unit (reciprocal, square root, sine, …).
     pub special: u32,
     /// Conversions.
     pub conversion: u32,
-    /// Branches, calls, returns.
+    /// Branches, calls and returns.
     pub control: u32,
-    /// Loads, stores, atomics.
+    /// Loads, stores and atomics.
     pub memory: u32,
-    /// Barriers, fences, warp-wide operations.
+    /// Barriers, fences and warp-wide operations.
     pub barrier: u32,
-    /// Tensor core.
+    /// Tensor-core operations.
     pub tensor: u32,
-    /// What those do: multiply-adds of a warp, by [`crate::matrix::Product`].
+    /// Multiply-adds per warp of tensor-core operations, by [`crate::matrix::Product`].
     pub products: [u32; Product::ALL.len()],
 }
 
 /// A basic block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// Function that holds it.
+    /// Index of the function that contains it.
     pub function: u32,
-    /// First known positions, innermost first; empty when unknown.
+    /// The first known source positions, innermost first; empty if unknown.
     pub chain: Vec<FrameId>,
-    /// Instructions per execution.
+    /// Number of instructions per execution.
     pub mix: InstructionMix,
 }
 
 /// A conditional branch or switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branch {
-    /// Function that holds it.
+    /// Index of the function that contains it.
     pub function: u32,
-    /// Positions, innermost first; empty when unknown.
+    /// Source positions, innermost first; empty if unknown.
     pub chain: Vec<FrameId>,
-    /// Number of sides: 2 (taken, not taken) or the distinct targets of a switch.
+    /// Number of sides: 2 (taken, not taken), or the number of distinct targets of a switch.
     pub sides: u32,
 }
 
-/// A call that survived inlining.
+/// A call that was not inlined.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallSite {
-    /// Function that calls.
+    /// Index of the calling function.
     pub caller: u32,
-    /// Positions, innermost first.
+    /// Source positions, innermost first.
     pub chain: Vec<FrameId>,
 }
 
@@ -391,62 +390,62 @@ pub enum GlobalKind {
     Constant,
     /// `__managed__`.
     Managed,
-    /// Made by the compiler: switch tables, constant arrays, strings, vtables.
+    /// Generated by the compiler: switch tables, constant arrays, strings, vtables.
     Compiler,
 }
 
 /// A device variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Global {
-    /// Source name where known, else the mangled one.
+    /// Source name if known; otherwise, the mangled name.
     pub name: String,
     /// Kind.
     pub kind: GlobalKind,
     /// Size in bytes.
     pub bytes: u64,
-    /// Declaration; 0 line when unknown.
+    /// Position of its declaration, with line 0 if unknown.
     pub frame: Option<FrameId>,
 }
 
-/// Something executed that no record shows.
+/// An executed operation that no record shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotSeen {
-    /// Function that holds it.
+    /// Index of the function that contains it.
     pub function: u32,
-    /// Positions, innermost first.
+    /// Source positions, innermost first.
     pub chain: Vec<FrameId>,
-    /// What it is, as "inline assembly: cp.async…".
+    /// Description, for example "inline assembly: cp.async…".
     pub what: String,
 }
 
 impl NotSeen {
-    /// How `what` begins where the CPU device's records do show it.
+    /// Prefix of `what` for operations that the CPU device's records do show.
     pub const ON_GPU: &str = "on a GPU: ";
 
-    /// Returns whether records of this device leave it out.
+    /// Returns whether this device's records omit it.
     pub fn concerns(&self, cpu_device: bool) -> bool {
         !(cpu_device && self.what.starts_with(Self::ON_GPU))
     }
 }
 
-/// Why bytes are not a site table.
+/// Reasons why bytes are not a valid site table.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteTableError {
-    /// Another version wrote it.
+    /// Another version wrote the table.
     #[error("site table version {0}, this warpline reads {VERSION}: rebuild the program with the same release")]
     Version(u8),
-    /// No bytes, or not the encoding.
+    /// The bytes are empty or cannot be decoded.
     #[error("damaged site table: {0}; build the program again")]
     Damaged(String),
 }
 
-/// Returns whether a path ends with these components.
+/// Returns whether a path ends with the components of `end`.
 fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
 }
 
 impl SiteTable {
-    /// Returns the bytes that travel in the executable and the trace.
+    /// Returns the bytes that the executable and the trace contain.
     pub fn to_bytes(&self) -> Vec<u8> {
         let table = postcard::to_stdvec(self).expect("plain data always encodes");
         let mut bytes = vec![VERSION];
@@ -455,7 +454,7 @@ impl SiteTable {
         bytes
     }
 
-    /// Reads [`Self::to_bytes`] and checks every index, so that users of a table need not.
+    /// Decodes the output of [`Self::to_bytes`] and validates every index, so that users of a table need not.
     pub fn from_bytes(bytes: &[u8]) -> Result<SiteTable, SiteTableError> {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
@@ -470,7 +469,7 @@ impl SiteTable {
             1 | 2 => rest,
             _ => return Err(SiteTableError::Version(version)),
         };
-        // Each version ends before what the next ones added; a zero is a list without any, or an empty text.
+        // Each version ends before the additions of later versions. A zero byte is an empty list or an empty text.
         let lists = match version {
             1 => 22,
             2 => 21,
@@ -502,37 +501,37 @@ impl SiteTable {
         found.map_or(Hint { site, ..Hint::default() }, |index| self.hints[index])
     }
 
-    /// What a site accesses.
+    /// Returns the operand of a site.
     pub fn operand(&self, site: u32) -> Option<&Operand> {
         let found = self.operands.binary_search_by_key(&site, |operand| operand.site);
         found.ok().map(|index| &self.operands[index])
     }
 
-    /// Returns whether one of a chain's positions is this line of a file whose path ends with `file`.
+    /// Returns whether one of a chain's positions is at this line of a file whose path ends with `file`.
     pub fn is_at_line(&self, chain: &[FrameId], file: &str, line: u32) -> bool {
         let frames = chain.iter().filter_map(|&frame| self.frames.get(frame as usize));
         let mut here = frames.filter(|frame| frame.line == line);
         here.any(|frame| self.files.get(frame.file as usize).is_some_and(|known| ends_with(&known.path, file)))
     }
 
-    /// Returns the address of a site, where it has an expression.
+    /// Returns the address of a site, if it has an expression.
     pub fn address(&self, site: u32) -> Option<&AddressExpression> {
         let found = self.addresses.binary_search_by_key(&site, |address| address.site);
         found.ok().map(|index| &self.addresses[index])
     }
 
-    /// What an atomic operation does; `None` where it is not known, and of other sites.
+    /// Returns the kind of an atomic operation; `None` if it is unknown, or if the site is not atomic.
     pub fn atomic(&self, site: u32) -> Option<AtomicKind> {
         let found = self.atomics.binary_search_by_key(&site, |atomic| atomic.site);
         found.ok().map(|index| self.atomics[index].kind)
     }
 
-    /// What a site moves.
+    /// Returns the element that a site transfers.
     pub fn element(&self, site: u32) -> Element {
         self.elements.get(site as usize).copied().unwrap_or_default()
     }
 
-    /// Returns whether any site accesses a local variable for certain.
+    /// Returns whether any site certainly accesses a local variable.
     pub fn has_local_accesses(&self) -> bool {
         self.sites.iter().any(|site| site.space == Space::Local)
     }
@@ -550,12 +549,12 @@ impl SiteTable {
         self.in_registers.binary_search(&site).is_ok()
     }
 
-    /// What decides over a branch; `None` if it was not analysed.
+    /// Returns the condition of a branch; `None` if it was not analysed.
     pub fn condition(&self, branch: u32) -> Option<&Condition> {
         self.conditions.get(branch as usize)
     }
 
-    /// Returns the parts of a block; none where it is one as a whole.
+    /// Returns the parts of a block; empty if the whole block belongs to one line.
     pub fn parts_of(&self, block: u32) -> &[BlockPart] {
         let first = self.parts.partition_point(|part| part.block < block);
         let parts = &self.parts[first..];

@@ -1,5 +1,5 @@
-//! What goes between a program that stands still at an access and `warpline run`, over a socket: [`Stopped`] one way,
-//! [`Reply`] the other. Each message is a 32-bit little-endian length and the postcard bytes.
+//! Messages between a program that is stopped at an access and `warpline run`, over a socket: [`Stopped`] from the
+//! program, and [`Reply`] to the program. Each message is a 32-bit little-endian length followed by the postcard bytes.
 
 use std::io::{self, Read, Write};
 
@@ -9,68 +9,68 @@ use crate::access::Space;
 use crate::event::{FaultKind, InterpretedFrame, LaunchId, PathFrame};
 use crate::site_table::Op;
 
-/// Longest message; a longer one is damage.
+/// Maximum bytes of a message; a longer one is invalid.
 const MOST_BYTES: u32 = 16 << 20;
 
-/// Where a program stops.
+/// The accesses at which a program stops.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopAt {
     /// Descriptor of the program's end of the socket.
     pub descriptor: i32,
-    /// Ends of paths, and lines: accesses whose line this is, or that are inlined at it.
+    /// Path suffixes and lines: accesses at these lines, or inlined at them.
     pub lines: Vec<(String, u32)>,
     /// Names of allocations.
     pub allocations: Vec<String>,
-    /// Accesses that must not be.
+    /// Whether to stop at bad accesses.
     pub faults: bool,
 }
 
-/// A place in device code.
+/// A position in device code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodePlace {
     /// Demangled name.
     pub function: String,
-    /// Path; empty when unknown.
+    /// Path of the file; empty if unknown.
     pub file: String,
-    /// From 1; 0 unknown.
+    /// Line, counted from 1; 0 if unknown.
     pub line: u32,
-    /// From 1; 0 unknown.
+    /// Column, counted from 1; 0 if unknown.
     pub column: u32,
-    /// Not the user's own code.
+    /// Whether it does not belong to the user's code.
     pub system: bool,
 }
 
-/// What lies at an address.
+/// The target of an address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// A live allocation.
     Allocation {
-        /// Name, or what is known instead.
+        /// Name or other description.
         name: String,
         /// Size.
         bytes: u64,
-        /// Bytes from its start.
+        /// Offset in bytes within the allocation.
         offset: u64,
     },
     /// An allocation that was freed.
     Freed {
-        /// Name, or what is known instead.
+        /// Name or other description.
         name: String,
         /// Size.
         bytes: u64,
-        /// Bytes from its start.
+        /// Offset in bytes within the allocation.
         offset: u64,
     },
-    /// Outside of all allocations, with the nearest one.
+    /// Outside of all allocations, with the nearest allocation.
     Outside {
-        /// Its name.
+        /// Name of the nearest allocation.
         name: String,
-        /// Its size.
+        /// Size of the nearest allocation.
         bytes: u64,
-        /// Bytes before its start (negative), or past its end.
+        /// Distance in bytes before its start (negative) or after its end.
         distance: i64,
     },
-    /// The block's shared memory: bytes from its start, and its size.
+    /// The block's shared memory: the offset in bytes, and its size.
     Shared(i64, u64),
     /// A variable in the block's shared memory.
     SharedVariable {
@@ -78,10 +78,10 @@ pub enum Target {
         name: String,
         /// Size.
         bytes: u64,
-        /// Bytes from its start.
+        /// Offset in bytes within the variable.
         offset: u64,
     },
-    /// The thread's local memory: bytes from the start of its stack.
+    /// The thread's local memory, with the offset in bytes from the start of its stack.
     Local(u64),
     /// The kernel's parameters.
     Parameters,
@@ -92,30 +92,30 @@ pub enum Target {
 /// An active lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoppedLane {
-    /// From 0.
+    /// Number of the lane, counted from 0.
     pub lane: u32,
     /// `threadIdx`.
     pub thread: [u32; 3],
-    /// Address as the kernel has it.
+    /// Address in the kernel.
     pub address: u64,
-    /// Address that sectors are counted by: another one for host memory, which lies elsewhere in each run.
+    /// Address for counting sectors. It differs for host memory, whose address changes between runs.
     pub counted: u64,
-    /// What lies there.
+    /// Target of the address.
     pub target: Target,
 }
 
-/// A host call path with all that its frames refer to.
+/// A host call path with the data that its frames refer to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostPath {
     /// Return addresses, innermost first.
     pub frames: Vec<PathFrame>,
-    /// Loaded objects that they point into: number, path, build id.
+    /// Loaded objects that the frames refer to: number, path, build id.
     pub objects: Vec<(u32, String, Vec<u8>)>,
-    /// Positions of an interpreted program, by number.
+    /// Source positions of an interpreted program, by number.
     pub interpreted: Vec<(u64, InterpretedFrame)>,
 }
 
-/// A program that stands still before an access.
+/// The state of a program that is stopped before an access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
     /// Launch.
@@ -128,29 +128,29 @@ pub struct Stopped {
     pub block_size: [u32; 3],
     /// `blockIdx`.
     pub block: [u32; 3],
-    /// Warp in the block.
+    /// Number of the warp in the block.
     pub warp: u32,
-    /// Lanes of the warp that exist.
+    /// Existing lanes of the warp.
     pub live: u32,
     /// Kind of access; `None` when unknown.
     pub op: Option<Op>,
-    /// Space as far as the compiler knew.
+    /// Space at compile time.
     pub space: Space,
     /// Bytes per lane.
     pub bytes: u32,
-    /// Variable and member that it accesses, in the words of the source; empty when unknown.
+    /// Accessed variable and member, with names from the source; empty if unknown.
     pub object: String,
-    /// Structure that a member is accessed of; empty when it is none.
+    /// Structure that contains the accessed member; empty if there is none.
     pub structure: String,
-    /// Its bytes; 0 when it is none.
+    /// Bytes of the structure; 0 if there is none.
     pub structure_bytes: u32,
-    /// What is wrong with it, where the program stops for that.
+    /// Kind of fault, if the program stops because of one.
     pub fault: Option<FaultKind>,
     /// Active lanes.
     pub lanes: Vec<StoppedLane>,
-    /// Where the access stands: true innermost place first, then the calls that it was inlined through.
+    /// Source position of the access: the innermost position first, then the calls that it was inlined through.
     pub code: Vec<CodePlace>,
-    /// Device calls that survived inlining, outermost first; each as `code`.
+    /// Device calls that were not inlined, outermost first; each has the form of `code`.
     pub calls: Vec<Vec<CodePlace>>,
     /// Host call path of the launch.
     pub path: HostPath,
@@ -159,18 +159,17 @@ pub struct Stopped {
 /// How the program continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
-    /// To the next request where it stops, but for so many.
+    /// Continue to the next matching request, after skipping this number of them.
     Next(u64),
-    /// Without further stops.
+    /// Continue without further stops.
     Continue,
-    /// Not at all.
+    /// End the program.
     End,
 }
 
 /// Writes a message.
 ///
-/// # Errors
-/// Those of the writer.
+/// # Errors Returns the errors of the writer.
 pub fn send<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
     let bytes = postcard::to_stdvec(message).map_err(io::Error::other)?;
     let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= MOST_BYTES);
@@ -180,8 +179,7 @@ pub fn send<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
 
 /// Reads a message.
 ///
-/// # Errors
-/// Those of the reader, its end, and damage.
+/// # Errors Returns the errors of the reader, or an error at the end of the data or for an invalid message.
 pub fn receive<T: DeserializeOwned>(mut from: impl Read) -> io::Result<T> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;

@@ -1,19 +1,19 @@
-//! Values that loads, stores and atomic operations move: what a run that follows them reports.
+//! Values that loads, stores and atomic operations transfer, as reported by a run that records them.
 
 use crate::event::{AllocationId, LaunchId};
 use crate::operation::FloatFormat;
 use serde::{Deserialize, Serialize};
 
-/// Different values that are kept exactly, at most.
+/// Maximum number of distinct values that are stored exactly.
 pub const MOST_DISTINCT: usize = 16;
 
-/// What the elements that a site moves are.
+/// Kind of the elements that a site transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ElementKind {
-    /// Values of the site cannot be followed.
+    /// Values of the site cannot be recorded.
     #[default]
     NotFollowed,
-    /// Bytes of unknown meaning, as pointers.
+    /// Bytes of unknown meaning, such as pointers.
     Untyped,
     /// Integers.
     Integer,
@@ -21,28 +21,28 @@ pub enum ElementKind {
     Float(FloatFormat),
 }
 
-/// Elements that a site moves, one after another in each lane.
+/// Elements that a site transfers, consecutively in each lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Element {
-    /// What they are.
+    /// Kind of the elements.
     pub kind: ElementKind,
-    /// Bytes of one; at most 8 unless untyped.
+    /// Bytes of an element; at most 8 unless untyped.
     pub bytes: u32,
 }
 
-/// A type that takes fewer bytes than another one.
+/// A type that is narrower than another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Narrow {
-    /// Signed integers of so many bits.
+    /// Signed integers of this many bits.
     Signed(u32),
-    /// Unsigned integers of so many bits.
+    /// Unsigned integers of this many bits.
     Unsigned(u32),
     /// Floating-point numbers.
     Float(FloatFormat),
 }
 
 impl Narrow {
-    /// All of them, the narrowest first.
+    /// All types, the narrowest first.
     pub const ALL: [Narrow; 9] = [
         Narrow::Signed(8),
         Narrow::Unsigned(8),
@@ -55,7 +55,7 @@ impl Narrow {
         Narrow::Float(FloatFormat::Single),
     ];
 
-    /// Bytes of an element.
+    /// Returns the bytes of an element.
     pub fn bytes(self) -> u32 {
         match self {
             Narrow::Signed(bits) | Narrow::Unsigned(bits) => bits / 8,
@@ -63,7 +63,7 @@ impl Narrow {
         }
     }
 
-    /// Name of the type in CUDA C++.
+    /// Returns the name of the type in CUDA C++.
     pub fn name(self) -> &'static str {
         match self {
             Narrow::Signed(8) => "int8_t",
@@ -79,7 +79,7 @@ impl Narrow {
         }
     }
 
-    /// Returns whether the type holds a value of an element exactly.
+    /// Returns whether the type can represent a value of an element exactly.
     fn holds(self, element: Element, bits: u64) -> bool {
         match (self, element.kind) {
             (Narrow::Unsigned(width), ElementKind::Integer) => bits >> width == 0,
@@ -93,7 +93,7 @@ impl Narrow {
     }
 }
 
-/// Returns whether a format holds a number; every format holds a NaN.
+/// Returns whether a format can represent a number exactly; every format can represent a NaN.
 fn is_exact(value: f64, format: FloatFormat) -> bool {
     const LARGEST_HALF: f64 = 65504.0;
     if !value.is_finite() {
@@ -108,7 +108,7 @@ fn is_exact(value: f64, format: FloatFormat) -> bool {
         FloatFormat::Half => {
             let low_bits = FloatFormat::Double.mantissa() - FloatFormat::Half.mantissa();
             let few_bits = value.to_bits() & ((1 << low_bits) - 1) == 0;
-            // The distance of subnormal numbers, which is the smallest one.
+            // This is the distance between subnormal numbers, which is the smallest one.
             few_bits && value.abs() <= LARGEST_HALF && (value * 2f64.powi(24)).fract() == 0.0
         }
     }
@@ -121,18 +121,18 @@ impl Element {
         (bits << unused) as i64 >> unused
     }
 
-    /// Returns the value with these bits, as people write it.
+    /// Returns the value with these bits as text.
     pub fn text(self, bits: u64) -> String {
         match self.kind {
             ElementKind::Integer => self.signed(bits).to_string(),
-            // As many digits as distinguish it from its neighbours.
+            // The text has as many digits as distinguish the value from its neighbours.
             ElementKind::Float(FloatFormat::Double) => f64::from_bits(bits).to_string(),
             ElementKind::Float(format) => (format.value(bits) as f32).to_string(),
             _ => format!("{bits:#x}"),
         }
     }
 
-    /// Name of the type.
+    /// Returns the name of the type.
     pub fn name(self) -> String {
         match self.kind {
             ElementKind::Integer => format!("int{}", 8 * self.bytes),
@@ -144,12 +144,12 @@ impl Element {
         }
     }
 
-    /// Returns whether its values can be counted and compared with the ranges of types.
+    /// Returns whether its values are numbers that can be counted and compared with the ranges of types.
     pub fn is_number(self) -> bool {
         matches!(self.kind, ElementKind::Integer | ElementKind::Float(_))
     }
 
-    /// Returns a bit per narrower type of the same kind, as in [`Narrow::ALL`].
+    /// Returns one bit per narrower type of the same kind, in the order of [`Narrow::ALL`].
     fn candidates(self) -> u16 {
         let is_candidate = |narrow: Narrow| {
             narrow.bytes() < self.bytes
@@ -162,25 +162,25 @@ impl Element {
     }
 }
 
-/// Values of one type of elements.
+/// Statistics of values of one type.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueSet {
-    /// Their type.
+    /// Type of the values.
     pub element: Element,
     /// Number of values.
     pub count: u64,
     /// Number of zeros.
     pub zeros: u64,
-    /// The different values by rising bits, unless there are more than [`MOST_DISTINCT`].
+    /// The distinct values in ascending order of their bits, unless there are more than [`MOST_DISTINCT`].
     pub distinct: Vec<u64>,
-    /// There are more.
+    /// Whether there are more than [`MOST_DISTINCT`] values.
     pub many: bool,
-    /// A bit per type of [`Narrow::ALL`] that is narrower and holds all of them.
+    /// One bit per type of [`Narrow::ALL`] that is narrower and can represent all values.
     pub fits: u16,
 }
 
 impl ValueSet {
-    /// No values of a type.
+    /// Creates an empty set of values of a type.
     pub fn new(element: Element) -> ValueSet {
         ValueSet { element, fits: element.candidates(), ..ValueSet::default() }
     }
@@ -191,7 +191,7 @@ impl ValueSet {
         self.add_repeated(bits, 1);
     }
 
-    /// Returns whether further values change only the counts.
+    /// Returns whether further values only change the counts.
     #[inline]
     pub fn is_settled(&self) -> bool {
         self.many && self.fits == 0
@@ -243,7 +243,7 @@ impl ValueSet {
         }
     }
 
-    /// Adds the values of another set. Of different types only the numbers of values and zeros remain.
+    /// Adds the values of another set. If the types differ, only the numbers of values and zeros are kept.
     pub fn merge(&mut self, other: &ValueSet) {
         if self.count == 0 {
             *self = other.clone();
@@ -272,38 +272,38 @@ impl ValueSet {
         }
     }
 
-    /// Narrower types that hold all values, the narrowest first.
+    /// Returns the narrower types that can represent all values, the narrowest first.
     pub fn fitting(&self) -> impl Iterator<Item = Narrow> + '_ {
         let holds = |at: usize| self.count > 0 && self.fits >> at & 1 != 0;
         Narrow::ALL.into_iter().enumerate().filter(move |&(at, _)| holds(at)).map(|(_, narrow)| narrow)
     }
 }
 
-/// What one site moved from or to one allocation in one launch.
+/// Values that one site transferred from or to one allocation in one launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteValues {
     /// Launch.
     pub launch: LaunchId,
     /// Index into the site table's sites.
     pub site: u32,
-    /// Allocation; `None` in shared memory.
+    /// Number of the allocation; `None` for shared memory.
     pub allocation: Option<AllocationId>,
-    /// Executions by a warp.
+    /// Number of executions by warps.
     pub requests: u64,
     /// Active lanes, summed over requests.
     pub lanes: u64,
-    /// Requests of lanes with different addresses whose values are equal.
+    /// Number of requests in which lanes with different addresses have equal values.
     pub uniform: u64,
-    /// Stores and atomic operations: requests that change no byte.
+    /// For stores and atomic operations: number of requests that change no byte.
     pub silent_requests: u64,
-    /// Lanes that change no byte. The bytes that they write were written before.
+    /// Number of lanes that change no byte, if these bytes were written before.
     pub silent_lanes: u64,
-    /// Values that loads read, and that stores and atomic operations leave.
+    /// Values that loads read, and values in memory after stores and atomic operations.
     pub values: ValueSet,
 }
 
 impl SiteValues {
-    /// Adds what the same site did in another launch.
+    /// Adds the values of the same site in another launch.
     pub fn merge(&mut self, other: &SiteValues) {
         for (sum, more) in [
             (&mut self.requests, other.requests),
@@ -323,13 +323,13 @@ impl SiteValues {
 pub struct ZeroBlocks {
     /// Allocation.
     pub allocation: AllocationId,
-    /// Aligned blocks of 32 bytes.
+    /// Number of aligned blocks of 32 bytes.
     pub sectors: u64,
-    /// Those that hold zeros only.
+    /// Number of these that contain only zeros.
     pub zero_sectors: u64,
-    /// Aligned blocks of 128 bytes.
+    /// Number of aligned blocks of 128 bytes.
     pub lines: u64,
-    /// Those that hold zeros only.
+    /// Number of these that contain only zeros.
     pub zero_lines: u64,
 }
 
@@ -398,7 +398,7 @@ mod tests {
         assert_eq!(of(&[f64::NAN, f64::INFINITY]), ["__half", "__nv_bfloat16", "float"]);
     }
 
-    /// Sets are those of a plain list of values, in whatever parts they are added.
+    /// Compares sets with a plain list of values, for any division into parts.
     #[test]
     fn sets_agree_with_a_list() {
         for (different, part) in [(1, 1), (3, 5), (16, 7), (17, 7), (40, 64)] {

@@ -1,46 +1,47 @@
-//! Text that somebody else chose, names of files and functions and lines of sources, as it is shown: what would steer a
-//! terminal, break a line of a table or turn the text around is written out instead.
+//! Prepares untrusted text for display: names of files and functions, and lines of sources. Characters that would
+//! control a terminal, break a line of a table or reverse the direction of text are escaped.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns whether a character does something to what is around it instead of being seen.
+/// Returns whether a character is invisible or affects the surrounding text.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
-            // Line and paragraph ends, marks and overrides of direction, byte order.
+            // These are line and paragraph separators, direction marks and overrides, and the byte order mark.
             '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A name: one line, everything hidden written out, as `\x1b`.
+/// Returns a name as one line, with all hidden characters escaped, for example as `\x1b`.
 pub fn name(text: &str) -> Cow<'_, str> {
     shown(text, |_| false)
 }
 
-/// Returns a line of a source: tabs stay.
+/// Returns a source line; tabs are kept.
 pub fn source_line(text: &str) -> Cow<'_, str> {
     shown(text, |character| character == '\t')
 }
 
-/// Returns a message, perhaps of several lines: their ends and tabs stay.
+/// Returns a message, which may have several lines; line ends and tabs are kept.
 pub fn message(text: &str) -> Cow<'_, str> {
     shown(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// Text with the names in it written out that somebody typed, perhaps as a part of longer ones.
+/// Returns text in which the given names, which the user typed, are escaped. A name may be a part of a longer text.
 pub fn with_names<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.into_iter().filter(|name| name.chars().any(is_hidden)).collect();
-    // A name may be a part of another.
+    // A name may be a part of another name, so longer names are replaced first.
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
     names.into_iter().fold(text.to_owned(), |text, typed| text.replace(typed, &name(typed)))
 }
 
-/// Returns a message in which such names stand: their line ends and tabs are written out, those of the message stay.
+/// Returns a message that contains such names. Line ends and tabs of the names are escaped; those of the message are
+/// kept.
 pub fn message_with<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     message(&with_names(text, names)).into_owned()
 }
 
-/// A name that is kept.
+/// Escapes a stored name in place.
 pub fn make_name(text: &mut String) {
     if let Cow::Owned(shown) = name(text) {
         *text = shown;

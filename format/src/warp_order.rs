@@ -1,40 +1,41 @@
-//! The order in which the warps of an SM issue: a property of a GPU model.
+//! The order in which the warps of an SM issue, which is a property of a GPU model.
 
 use serde::{Deserialize, Serialize};
 
-/// Greatest drift of [`Order::LooseRoundRobin`], per cent.
+/// Maximum drift of [`Order::LooseRoundRobin`], in per cent.
 pub const MOST_DRIFT: u32 = 99;
-/// Longest wait of [`Order::OldestFirst`], steps.
+/// Maximum wait of [`Order::OldestFirst`], in steps.
 pub const LONGEST_WAIT: u32 = 1 << 16;
 
-/// Warp scheduling policy of an SM. A step is one issue slot of each SM.
+/// Warp scheduling policy of an SM. In one step, each SM has one issue slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
-    /// The warps that can run issue one after the other.
+    /// The warps that can run issue one after the other, cyclically.
     LooseRoundRobin {
-        /// Per cent of its issue slots that the slowest block passes over; each block has a share of its own between none
-        /// and this. 0: all blocks keep step.
+        /// Per cent of its issue slots that the slowest block skips. Each block has its own share between 0 and this
+        /// value. With 0, all blocks stay in step.
         drift: u32,
     },
-    /// The ready warp whose block started first issues; among the warps of a block the one with the lowest number.
+    /// The ready warp of the block that started first issues; within a block, the warp with the lowest number.
     OldestFirst {
-        /// Steps after an issue slot in which the warp is not ready, as a model of its latency. 0: a warp issues until it
-        /// waits or ends.
+        /// Number of steps after an issue slot in which the warp is not ready, which models its latency. With 0, a warp
+        /// issues until it waits or ends.
         wait: u32,
     },
 }
 
 impl Order {
-    /// All blocks keep step.
+    /// All blocks stay in step.
     pub const IN_STEP: Order = Order::LooseRoundRobin { drift: 0 };
 
-    /// Returns the order of a trace that contains none: those before version 4096 followed the compute capability.
+    /// Returns the order for a trace that contains none. Before version 4096, the order followed from the compute
+    /// capability.
     pub fn of_earlier_traces(compute_capability: (u32, u32)) -> Order {
         Order::LooseRoundRobin { drift: if compute_capability.0 == 9 { 60 } else { 0 } }
     }
 
-    /// Returns the order of launches whose warps take turns at each access (`--interleave`): they may poll each other without
-    /// giving way, so the oldest must not issue until it ends.
+    /// Returns the order for launches whose warps are switched at each access (`--interleave`). Warps may poll each
+    /// other without yielding, so the oldest warp must not issue until it ends.
     pub fn interleaved(self) -> Order {
         match self {
             Order::LooseRoundRobin { .. } => self,
@@ -42,7 +43,7 @@ impl Order {
         }
     }
 
-    /// Returns how far blocks drift apart, in per cent; 0 where the order has no drift.
+    /// Returns the drift between blocks in per cent; 0 if the order has no drift.
     pub fn drift(self) -> u32 {
         match self {
             Order::LooseRoundRobin { drift } => drift,
