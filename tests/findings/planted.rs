@@ -44,8 +44,27 @@ fn pair_with(options: &[&str], name: &str, id: &str, about: &str, cure: &[&str])
 }
 
 /// Programs whose planted problem is a note, with a test of their own.
-const NOTES: [&str; 6] =
-    ["launch_tail", "block_shape", "narrow_access", "record_pairs", "handed_rows", "filled_output"];
+const NOTES: [&str; 7] =
+    ["launch_tail", "block_shape", "narrow_access", "record_pairs", "range_counts", "handed_rows", "filled_output"];
+
+/// Launches that only read what they sweep do not depend on each other.
+#[test]
+fn range_counts() {
+    let folder = work_folder("findings-range_counts");
+    let found = |is_fixed: bool| {
+        profiled("range_counts", &folder, is_fixed, &[]);
+        document(&folder)["findings"].as_array().expect("findings").clone()
+    };
+    let planted = found(false);
+    assert_eq!(planted.len(), 1, "{planted:#?}");
+    assert_eq!(
+        (&planted[0]["cause"], &planted[0]["remedy"]),
+        (&"independent-launches".into(), &"merge-launches".into())
+    );
+    assert!(planted_lines("range_counts").contains(&planted[0]["line"].as_u64().expect("a line")), "{planted:#?}");
+    let is_fixed = found(true);
+    assert!(is_fixed.is_empty(), "{is_fixed:#?}");
+}
 
 /// Bytes that neighbours take one by one are a note: how many instructions wider accesses save is not modelled.
 #[test]
@@ -186,6 +205,7 @@ pairs![
     doubled_rows "race" "sums" ["repeated-by-block-dimension", "use-thread-index"],
     gather "random-gather" "table" ["sort-indices"],
     halo "misaligned-access" "filtered" ["align-blocks"],
+    layer_weights "small-copies" "d_weights" ["small-copies-returned-unchanged", "keep-small-data-on-device"],
     local_array "local-array" "bins" ["constant-indices-if-small"],
     misaligned "misaligned-access" "padded" ["align-data"],
     reservoir "bank-conflict" "part" ["pad-periodically"],
@@ -196,7 +216,7 @@ pairs![
     small_blocks "partial-warps" "in" ["short-rows", "widen-block"],
     small_launch "small-launch" "" ["few-blocks-of-grid-stride-loop", "launch-more-blocks"],
     strided "strided-access" "matrix" ["share-row-among-lanes"],
-    struct_copy "struct-fields" "Body" ["access-whole-structure"],
+    struct_copy "struct-fields" "Body" ["split-by-alignment", "align-structure"],
     struct_fields "struct-fields" "particles" ["array-per-member"],
     swapped_indices "strided-access" "scaled" ["exchange-indices"],
     texture_columns "strided-access" "picture" ["fetch-neighbouring-texels"],

@@ -38,8 +38,9 @@ pub fn needs(facts: &Facts<'_>, sweeping: &[&Access<'_>]) -> Needs {
         let loads = facts.loads_of(kernel).filter(|load| allocations(facts, load).any(|one| one == id));
         of_loads(facts, id, &loads.collect::<Vec<_>>())
     };
-    let each = kernels.iter().flat_map(|&kernel| made.iter().map(move |&id| of_kernel(kernel, id)));
-    each.max().unwrap_or(Needs::Itself)
+    let each = kernels.iter().flat_map(|&kernel| made.iter().filter_map(move |&id| of_kernel(kernel, id)));
+    // Launches that load nothing that kernels store do not depend on each other.
+    each.max().unwrap_or(if stored.is_empty() { Needs::Itself } else { Needs::Nothing })
 }
 
 /// Allocations that an access leads to, in some launch or other: buffers change places.
@@ -86,18 +87,18 @@ pub fn renewals(allocation: &Allocation) -> u64 {
     renewed.map(|copy| copy.count).total()
 }
 
-/// What one kernel's loads of one allocation need of it.
-fn of_loads(facts: &Facts<'_>, id: u64, loads: &[&Access<'_>]) -> Needs {
-    let Some(first) = loads.first() else { return Needs::Itself };
+/// What one kernel's loads of one allocation need of it, where there are loads.
+fn of_loads(facts: &Facts<'_>, id: u64, loads: &[&Access<'_>]) -> Option<Needs> {
+    let first = loads.first()?;
     let touched = facts.profile.allocation(id).map_or(0, |allocation| allocation.touched_bytes);
     let all = total(loads, |sums| sums.bytes);
     let each = all as f64 / first.kernel.launch_count().max(1) as f64;
     // Tiles in shared memory are for the neighbours of those that load them.
     let is_once = each <= MORE_THAN_ONCE * touched as f64 && !loads.iter().any(|load| is_staged(facts, load, 0));
     if is_once || touched < FEW_VALUES_BYTES {
-        return Needs::Itself;
+        return Some(Needs::Itself);
     }
     let along: Vec<&Access<'_>> = loads.iter().copied().filter(|access| is_contiguous(access)).collect();
     let is_along = share(total(&along, |sums| sums.bytes), all) >= NEIGHBOUR_SHARE;
-    if is_along { Needs::Neighbours } else { Needs::Everything }
+    Some(if is_along { Needs::Neighbours } else { Needs::Everything })
 }

@@ -125,6 +125,8 @@ fn draft(facts: &Facts<'_>, found: &Conflict<'_, '_>) -> Option<Draft> {
     figures.set("mean_ideal", Ratio(share(found.ideal_passes, found.requests)));
     figures.set("worst", Count(request.passes.into()));
     figures.set("worst_ideal", Count(request.ideal.into()));
+    // Padding is counted in what one lane accesses at once.
+    figures.set("unit", Bytes(request.bytes.into()));
     figures.set("collide", found.colliding_lanes().map(Shown));
     let excess = found.passes.saturating_sub(found.ideal_passes);
     let of_kernel = facts.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).total();

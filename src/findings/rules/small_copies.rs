@@ -7,6 +7,7 @@ use warpline_profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY};
 described! {
     enum Cause {
         LibraryResults { function: Name } => "library-result-per-call",
+        ReturnedUnchanged { line: Option<Shown> } => "small-copies-returned-unchanged",
         OverBus { direction: Choice } => "small-bus-copies",
         WithinDevice => "small-device-copies",
     }
@@ -15,6 +16,7 @@ described! {
         Elements => "copy-container-once",
         OneToDevice => "batch-copies-to-device",
         OneToHost => "batch-copies-to-host",
+        KeepOnDevice => "keep-small-data-on-device",
         WithinDevice => "batch-device-copies",
     }
 }
@@ -30,6 +32,18 @@ fn is_small(copies: &Copies<'_>) -> bool {
     copies.count >= LEAST_SMALL_COPIES
         && copies.bytes_each() <= MOST_SMALL_COPY_BYTES
         && (!copies.to_device() || copies.unchanged <= copies.count / 2)
+}
+
+/// Returns the copies that bring what came to the host back to the device, mostly without a change, about as often.
+fn returned_unchanged<'a>(facts: &Facts<'a>, back: &Copies<'a>) -> Option<Copies<'a>> {
+    let returns = |forth: &Copies<'_>| {
+        forth.to_device()
+            && forth.count.saturating_mul(2) >= back.count
+            && forth.unchanged > forth.count / 2
+            && forth.bytes_each() > VALUE_BYTES
+            && back.shares_host_memory(forth)
+    };
+    facts.bus_copies().into_iter().find(returns)
 }
 
 fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> {
@@ -50,7 +64,13 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> 
         }
         None if !is_bus => (Cause::WithinDevice, Remedy::WithinDevice),
         None if copies.to_device() => (Cause::OverBus { direction }, Remedy::OneToDevice),
-        None => (Cause::OverBus { direction }, Remedy::OneToHost),
+        None => match returned_unchanged(facts, copies) {
+            Some(forth) => {
+                let line = forth.line().map(|line| Shown(line.to_string()));
+                (Cause::ReturnedUnchanged { line }, Remedy::KeepOnDevice)
+            }
+            None => (Cause::OverBus { direction }, Remedy::OneToHost),
+        },
     };
     let mut diagnosis = Diagnosis::new(&cause, &remedy);
     let figures = &mut diagnosis.figures;

@@ -13,11 +13,13 @@ described! {
     enum Cause {
         UnusedMembers { used: Bytes, members: Option<Names> } => "unused-members",
         ArrayMembers { members: Names } => "array-members",
+        SplitByAlignment { widest: Bytes } => "split-by-alignment",
         MemberByMember { members: Option<Names> } => "member-by-member",
     }
     enum Remedy {
         ArrayPerMember => "array-per-member",
-        AlignType { size: Bytes } => "align-type",
+        AlignType { size: Count } => "align-type",
+        AlignStructure { size: Count } => "align-structure",
         WholeStructure { width: Bytes } => "access-whole-structure",
         StageThroughShared => "stage-through-shared-memory",
         PadStructure { padded: Bytes } => "pad-structure",
@@ -81,6 +83,8 @@ struct Usage<'p> {
     has_arrays: bool,
     /// Other requests take all of it at once.
     is_taken_whole: bool,
+    /// One expression of the source takes all of it, in several accesses of at most so many bytes.
+    split: Option<u32>,
     names: Vec<String>,
     structure: Option<&'p str>,
 }
@@ -95,6 +99,8 @@ impl Usage<'_> {
         let members = (!self.names.is_empty() && !self.is_taken_whole).then(|| Names(self.names.clone()));
         if self.has_arrays {
             Cause::ArrayMembers { members: Names(self.names.clone()) }
+        } else if let Some(widest) = self.split.filter(|_| self.is_whole()) {
+            Cause::SplitByAlignment { widest: Bytes(widest.into()) }
         } else if self.is_whole() {
             Cause::MemberByMember { members }
         } else {
@@ -107,7 +113,9 @@ impl Usage<'_> {
         if !self.is_whole() {
             Remedy::ArrayPerMember
         } else if library_layout::is_copied(worst) && matches!(size, 2 | 4 | 8 | 16) {
-            Remedy::AlignType { size: Bytes(size) }
+            Remedy::AlignType { size: Count(size) }
+        } else if self.split.is_some() {
+            Remedy::AlignStructure { size: Count(vector(size)) }
         } else if vector(size) > worst.bytes.into() {
             Remedy::WholeStructure { width: Bytes(vector(size)) }
         } else if u64::from(worst.bytes) >= WIDEST_BYTES {
@@ -150,10 +158,21 @@ fn usage<'p>(facts: &Facts<'p>, accesses: &[&Access<'p>], worst: &Access<'p>) ->
         used: members.values().copied().total().max(at_once).min(size),
         has_arrays: members.keys().any(|name| name.contains("[]")) && at_once < size,
         is_taken_whole,
+        split: split(accesses, size),
         // Those with two underscores are a library's own.
         names: names.filter(|name| !name.starts_with("__")).collect(),
         structure: operand.structure.as_deref().filter(|name| !name.is_empty()),
     })
+}
+
+/// Returns the bytes of the widest access where each expression takes all of the structure, which only its alignment splits.
+fn split(accesses: &[&Access<'_>], size: u64) -> Option<u32> {
+    let takes_all = |access: &&&Access<'_>| {
+        access.members.len() > 1 && access.members.values().map(|&bytes| u64::from(bytes)).total() >= size
+    };
+    let all_take_all = accesses.iter().filter(takes_all).count() == accesses.len();
+    let widest = accesses.iter().flat_map(|access| access.members.values()).copied().max();
+    widest.filter(|&widest| all_take_all && vector(size) > widest.into())
 }
 
 fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
