@@ -59,11 +59,11 @@ test:
 test-all: test
 	WARPLINE_CC=$(abspath $(TARGET))/debug/warpline-cc CARGO="$(CARGO)" scripts/test-all.sh
 
-# Builds and runs the judged programs and records their profiles, on which `make test` runs the rules of findings.
+# Builds and runs the judged and planted programs and records their profiles, on which `make test` runs the rules of findings.
 recordings:
 	@scripts/setup.sh --tests
 	WARPLINE_RECORDINGS=make WARPLINE_CC=$(abspath $(TARGET))/debug/warpline-cc \
-		$(CARGO) test -p warpline --locked --features warpline/parquet,warpline/mcp --test findings judged
+		$(CARGO) test -p warpline --locked --features warpline/parquet,warpline/mcp --test findings -- judged planted
 
 # The same input led by coverage (libFuzzer, on stable Rust): `make fuzz SECONDS=600 TARGETS="trace profile"`.
 fuzz: setup

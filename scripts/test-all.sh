@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds and runs the judged programs, which `make test` takes from recordings, the tests of the editor extension, then the tests marked `#[ignore = "test-all"]`. The test harness cannot choose by that reason, so their names are looked up.
+# Builds and runs the judged and planted programs, which `make test` takes from recordings, the tests of the editor extension, then the tests marked `#[ignore = "test-all"]`. The test harness cannot choose by that reason, so their names are looked up.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ names=$(grep -rh -A4 --include='*.rs' 'ignore = "test-all"' src format pass runt
     echo 'test-all: no test is marked "test-all"' >&2
     exit 1
 }
-WARPLINE_RECORDINGS=off ${CARGO:-cargo} test -p warpline --locked --features warpline/parquet,warpline/mcp --test findings judged
+WARPLINE_RECORDINGS=off ${CARGO:-cargo} test -p warpline --locked --features warpline/parquet,warpline/mcp --test findings -- judged planted
 # Nothing else needs Node.
 if command -v node >/dev/null 2>&1; then
     WARPLINE=${WARPLINE_CC:+${WARPLINE_CC%/*}/warpline} scripts/test-editor.sh

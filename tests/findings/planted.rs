@@ -1,7 +1,7 @@
 //! Programs with one planted problem each: the first finding names its line, what it is about and a remedy, and the
 //! fixed twin (`-DCURED`) has no finding above a note.
 
-use crate::planted_program::{document, planted_lines, profiled};
+use crate::planted_program::{document, planted_lines, profiled, recorded};
 use crate::support_programs::{root, work_folder};
 use serde_json::Value;
 
@@ -13,9 +13,7 @@ fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
 
 /// The same of a program that is run with `options`, as a check that is off by default.
 fn pair_with(options: &[&str], name: &str, id: &str, about: &str, cure: &[&str]) {
-    let folder = work_folder(&format!("findings-{name}"));
-    profiled(name, &folder, false, options);
-    let planted = document(&folder);
+    let planted = recorded(name, false, options);
     let first = &planted["findings"][0];
     assert_eq!(first["id"], id, "{name}: {:#}", planted["findings"]);
     assert_eq!(first["rank"], 1);
@@ -32,8 +30,7 @@ fn pair_with(options: &[&str], name: &str, id: &str, about: &str, cure: &[&str])
         let is_there = first["cause"] == *word || first["remedy"] == *word || text.contains(word);
         assert!(is_there, "{name}: the finding lacks {word:?}: {first:#}");
     }
-    profiled(name, &folder, true, options);
-    let is_fixed = document(&folder);
+    let is_fixed = recorded(name, true, options);
     let left: Vec<&Value> = is_fixed["findings"]
         .as_array()
         .expect("findings")
@@ -50,10 +47,9 @@ const NOTES: [&str; 7] =
 /// Launches that only read what they sweep do not depend on each other.
 #[test]
 fn range_counts() {
-    let folder = work_folder("findings-range_counts");
     let found = |is_fixed: bool| {
-        profiled("range_counts", &folder, is_fixed, &[]);
-        document(&folder)["findings"].as_array().expect("findings").clone()
+        let document = recorded("range_counts", is_fixed, &[]);
+        document["findings"].as_array().expect("findings").clone()
     };
     let planted = found(false);
     assert_eq!(planted.len(), 1, "{planted:#?}");
@@ -69,10 +65,9 @@ fn range_counts() {
 /// Bytes that neighbours take one by one are a note: how many instructions wider accesses save is not modelled.
 #[test]
 fn narrow_access() {
-    let folder = work_folder("findings-narrow_access");
     let found = |is_fixed: bool| {
-        profiled("narrow_access", &folder, is_fixed, &[]);
-        let all = document(&folder)["findings"].as_array().expect("findings").clone();
+        let document = recorded("narrow_access", is_fixed, &[]);
+        let all = document["findings"].as_array().expect("findings").clone();
         all.into_iter().filter(|finding| finding["id"] == "narrow-access").collect::<Vec<_>>()
     };
     let planted = found(false);
@@ -90,9 +85,7 @@ fn narrow_access() {
 /// What two loads bring together is used: nothing is gained by wider elements, and no change is suggested.
 #[test]
 fn record_pairs() {
-    let folder = work_folder("findings-record_pairs");
-    profiled("record_pairs", &folder, false, &[]);
-    for finding in document(&folder)["findings"].as_array().expect("findings") {
+    for finding in recorded("record_pairs", false, &[])["findings"].as_array().expect("findings") {
         let gain = finding["gain"]["factor"].as_f64().unwrap_or(1.0);
         assert!(gain < 1.1 && finding["severity"] == "note", "{finding:#}");
     }
@@ -101,10 +94,9 @@ fn record_pairs() {
 /// What is handed over between kernels is found wherever its rows start: aligning them creates no warning.
 #[test]
 fn handed_rows() {
-    let folder = work_folder("findings-handed_rows");
     let warnings = |is_aligned: bool| {
-        profiled("handed_rows", &folder, is_aligned, &[]);
-        let all = document(&folder)["findings"].as_array().expect("findings").clone();
+        let document = recorded("handed_rows", is_aligned, &[]);
+        let all = document["findings"].as_array().expect("findings").clone();
         let warnings = all.into_iter().filter(|finding| finding["severity"] != "note");
         let id = |finding: Value| (finding["id"].to_string(), finding["cause"].to_string());
         warnings.map(id).collect::<std::collections::BTreeSet<_>>()
@@ -117,10 +109,8 @@ fn handed_rows() {
 /// Another shape is a note: it was never run.
 #[test]
 fn block_shape() {
-    let folder = work_folder("findings-block_shape");
     let of_shape = |is_fixed: bool| {
-        profiled("block_shape", &folder, is_fixed, &["--gpu", "rtx2080ti"]);
-        let document = document(&folder);
+        let document = recorded("block_shape", is_fixed, &["--gpu", "rtx2080ti"]);
         let all = document["findings"].as_array().expect("findings").clone();
         let dram = &document["kernels"][0]["metrics"]["global"]["dram"];
         let moved = dram["read_sectors"].as_f64().expect("sectors") + dram["write_sectors"].as_f64().expect("sectors");
@@ -141,10 +131,9 @@ fn block_shape() {
 /// A fill is a note: DRAM writes it in less time than a small copy takes.
 #[test]
 fn filled_output() {
-    let folder = work_folder("findings-filled_output");
     let found = |is_fixed: bool| {
-        profiled("filled_output", &folder, is_fixed, &[]);
-        let all = document(&folder)["findings"].as_array().expect("findings").clone();
+        let document = recorded("filled_output", is_fixed, &[]);
+        let all = document["findings"].as_array().expect("findings").clone();
         all.into_iter().find(|finding| finding["id"] == "redundant-fill")
     };
     let planted = found(false).expect("a finding");
@@ -157,16 +146,13 @@ fn filled_output() {
 /// A tail is a note: how long blocks take is not modelled.
 #[test]
 fn launch_tail() {
-    let folder = work_folder("findings-launch_tail");
-    profiled("launch_tail", &folder, false, &[]);
-    let planted = document(&folder);
+    let planted = recorded("launch_tail", false, &[]);
     let all = planted["findings"].as_array().expect("findings");
     let tail = all.iter().find(|finding| finding["id"] == "launch-tail").expect("a tail");
     assert_eq!(tail["severity"], "note");
     assert!(planted_lines("launch_tail").contains(&tail["line"].as_u64().expect("a line")), "{tail:#}");
     assert_eq!((&tail["evidence"]["blocks"], &tail["evidence"]["blocks_per_wave"]), (&280.0.into(), &272.0.into()));
-    profiled("launch_tail", &folder, true, &[]);
-    let is_fixed = document(&folder);
+    let is_fixed = recorded("launch_tail", true, &[]);
     assert!(is_fixed["findings"].as_array().expect("findings").iter().all(|finding| finding["id"] != "launch-tail"));
 }
 

@@ -1,6 +1,7 @@
 //! Programs with one planted problem each, built and profiled.
 
-use crate::support_programs::{Outcome, build, root, run, warpline};
+use crate::recorded;
+use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +21,16 @@ pub fn profiled(name: &str, folder: &Path, fixed: bool, options: &[&str]) {
     command.arg("run").args(options).arg("-o").arg(folder.join("profile.wlprof")).arg("--").arg(executable);
     let outcome = run(&mut command, folder, "run");
     assert!(outcome.status.success(), "{name}: {}", outcome.describe());
+}
+
+/// The document of a program's recorded profile, or of one that is built and run for it, with what the rules find in it now.
+pub fn recorded(name: &str, fixed: bool, options: &[&str]) -> Value {
+    let version = if fixed { "fixed" } else { "planted" };
+    recorded::document(&format!("{name}-{version}"), &source(name), || {
+        let folder = work_folder(&format!("findings-{name}-{version}"));
+        profiled(name, &folder, fixed, options);
+        folder.join("profile.wlprof")
+    })
 }
 
 pub fn report(folder: &Path, arguments: &[&str]) -> Outcome {

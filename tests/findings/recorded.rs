@@ -1,4 +1,4 @@
-//! Profiles of the judged programs, recorded once: the rules run on them in seconds. A program without a recording is built and run.
+//! Profiles of the judged and planted programs, recorded once: the rules run on them in seconds. A program without a recording is built and run.
 //!
 //! `WARPLINE_RECORDINGS=make` builds and runs all programs and keeps their profiles (`make recordings`), `off` builds and runs them
 //! and keeps nothing (`make test-all`).
