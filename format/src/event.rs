@@ -228,6 +228,46 @@ pub enum Event {
     /// Position of the following launches and copies, up to the next such event, in a program with streams. Since
     /// version 32768.
     WorkOrder(WorkOrder),
+    /// The run has the check of host accesses; comes before the first allocation. Since version 32768.
+    HostChecked,
+    /// Host code accessed memory that it must not access then; with the check of host accesses. Since version 32768.
+    HostAccess(HostAccess),
+    /// The host's side of the last copy, which is memory that kernels can access as well; with the check of host accesses.
+    /// Since version 32768.
+    CopyHostSide(CopyHostSide),
+}
+
+/// Pinned or managed memory on the host's side of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyHostSide {
+    /// Synthetic device address of the first byte.
+    pub address: u64,
+    /// Bytes between rows.
+    pub pitch: u64,
+    /// Bytes per row.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+    /// The copy writes it.
+    pub writes: bool,
+    /// Where the copy was called.
+    pub path: PathId,
+}
+
+/// The first access of host code to an allocation between two calls of the runtime.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostAccess {
+    /// What it accesses.
+    pub allocation: AllocationId,
+    /// Synthetic device address.
+    pub address: u64,
+    /// It writes.
+    pub is_store: bool,
+    /// Call path of the access.
+    pub path: PathId,
+    /// Of memory that host code may access: of each stream, the number of the last work that the host has waited for.
+    /// `None` for device memory.
+    pub waited: Option<Vec<(u32, u64)>>,
 }
 
 /// Position of work in the partial order of a program's streams.

@@ -115,6 +115,8 @@ pub struct Options {
     pub interleave: bool,
     /// Whether uninitialised reads are reported.
     pub check_init: bool,
+    /// Host code that accesses device memory, or memory that a kernel may still use, is reported.
+    pub check_host: bool,
     /// Action at exceptional floating-point values.
     pub check_float: FloatCheck,
     /// Whether values of accesses to global and shared memory are recorded.
@@ -142,6 +144,7 @@ impl Default for Options {
             stated: Stated::default(),
             interleave: false,
             check_init: false,
+            check_host: false,
             check_float: FloatCheck::default(),
             memory_values: false,
             recorded: RecordedKinds::default(),

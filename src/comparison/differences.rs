@@ -52,6 +52,8 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     tell("race_check", races(one), races(other), false);
     let initialisation = |run: &Run| if run.init_check { "yes" } else { "no" }.to_owned();
     tell("init_check", initialisation(one), initialisation(other), false);
+    let host = |run: &Run| if run.host_check { "yes" } else { "no" }.to_owned();
+    tell("host_check", host(one), host(other), false);
     let floats = |run: &Run| if run.float_check { "yes" } else { "no" }.to_owned();
     tell("float_check", floats(one), floats(other), false);
     let values = |run: &Run| if run.memory_values { "yes" } else { "no" }.to_owned();

@@ -6,7 +6,9 @@ use crate::memory::rows::Rows;
 use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::c_int;
-use warpline_format::event::{AllocationKind, Copy, Direction, Event, HostAllocationId, UninitialisedCopy};
+use warpline_format::event::{
+    AllocationKind, Copy, CopyHostSide, Direction, Event, HostAllocationId, UninitialisedCopy,
+};
 
 /// Where a pointer leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +169,14 @@ impl Runtime {
             }));
             if unchanged {
                 self.trace.event(Event::Unchanged);
+            }
+            let (shared, pitch) = if to_device { (source, from.pitch) } else { (destination, to.pitch) };
+            if let Some(address) = shared.device_address()
+                && crosses
+                && self.memory.host_guard.is_some()
+            {
+                let writes = from_device;
+                self.trace.event(Event::CopyHostSide(CopyHostSide { address, pitch, width, height, writes, path }));
             }
             // From and to pageable memory, the host waits (CUDA runtime API, "API synchronization behavior").
             if let Some(stream) = self.streams.order.current

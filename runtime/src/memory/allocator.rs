@@ -79,13 +79,17 @@ impl Allocator {
 
     /// Returns a place for `bytes` bytes, or `None` when the window is full.
     pub fn allocate(&mut self, bytes: u64) -> Option<AddressRange> {
-        let large = bytes >= LARGE_FROM;
-        let (arena, reserved) = if large {
-            (&mut self.large, bytes.checked_add(super::windows::PAGE)?.checked_next_multiple_of(LARGE_UNIT)?)
-        } else {
-            (&mut self.small, (bytes + GAP).next_multiple_of(SMALL_UNIT))
-        };
-        Some(AddressRange { address: arena.take(reserved)?, reserved, large })
+        if bytes >= LARGE_FROM {
+            return self.allocate_pages(bytes);
+        }
+        let reserved = (bytes + GAP).next_multiple_of(SMALL_UNIT);
+        Some(AddressRange { address: self.small.take(reserved)?, reserved, large: false })
+    }
+
+    /// Returns a place with pages of its own, whatever its size.
+    pub fn allocate_pages(&mut self, bytes: u64) -> Option<AddressRange> {
+        let reserved = bytes.checked_add(super::windows::PAGE)?.checked_next_multiple_of(LARGE_UNIT)?;
+        Some(AddressRange { address: self.large.take(reserved)?, reserved, large: true })
     }
 
     /// Takes a place back.

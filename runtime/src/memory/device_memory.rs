@@ -1,6 +1,7 @@
 //! Device memory: windows, allocator, registry.
 
 use super::allocator::{Allocator, LARGE_UNIT};
+use super::host_guard::{HostGuard, is_host_visible};
 use super::registry::{Live, Registry};
 use super::shadow::{PATTERN, Shadow};
 use super::windows::{PAGE, Window, WindowError};
@@ -44,7 +45,9 @@ pub struct DeviceMemory {
     pub(super) window: Window,
     pub(super) allocator: Allocator,
     /// End of the part of the small arena that is open.
-    open: u64,
+    pub(super) open: u64,
+    /// Start of the small arena.
+    pub(super) small_start: u64,
     /// Allocations by address.
     pub registry: Registry,
     /// Arrays, and the objects through which kernels read and write them.
@@ -62,6 +65,8 @@ pub struct DeviceMemory {
     pub fills: bool,
     /// With the initialisation check: allocations that hold memory of an earlier one, and that one.
     pub earlier: HashMap<AllocationId, AllocationId>,
+    /// Closes memory to host code, if the run checks host accesses.
+    pub host_guard: Option<HostGuard>,
 }
 
 /// What an allocation is, besides its size.
@@ -99,6 +104,7 @@ impl DeviceMemory {
             window,
             allocator,
             open,
+            small_start: open,
             registry: Registry::default(),
             images: Images::default(),
             texture_references: References::default(),
@@ -108,6 +114,7 @@ impl DeviceMemory {
             shadow: None,
             fills: false,
             earlier: HashMap::new(),
+            host_guard: None,
         })
     }
 
@@ -123,7 +130,10 @@ impl DeviceMemory {
         if counted && bytes > free {
             return Err(MemoryError::Full { requested: bytes, free });
         }
-        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { requested: bytes, free })?;
+        // Pages are closed to host code as a whole, so that what it may access has pages of its own.
+        let has_own_pages = self.host_guard.is_some() && is_host_visible(what.kind);
+        let place = if has_own_pages { self.allocator.allocate_pages(bytes) } else { self.allocator.allocate(bytes) };
+        let place = place.ok_or(MemoryError::Full { requested: bytes, free })?;
         let committed = if place.large {
             let pages = bytes.next_multiple_of(PAGE);
             self.window

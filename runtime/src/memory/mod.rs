@@ -3,6 +3,7 @@
 pub mod allocator;
 mod device_memory;
 pub mod host;
+pub mod host_guard;
 pub mod images;
 pub mod mapped;
 pub mod mappings;

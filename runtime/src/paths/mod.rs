@@ -6,7 +6,7 @@ mod objects;
 mod unwind;
 
 pub use objects::Objects;
-pub use unwind::{Entry, capture};
+pub use unwind::{Entry, capture, capture_from};
 
 /// Return addresses, innermost first.
 pub type Frames = Vec<u64>;

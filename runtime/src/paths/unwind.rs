@@ -33,6 +33,8 @@ impl Entry {
 
 struct Walk {
     above: usize,
+    /// Frames up to that with this instruction are left out.
+    from: Option<u64>,
     frames: Frames,
 }
 
@@ -40,7 +42,11 @@ extern "C" fn step(context: *mut c_void, data: *mut c_void) -> i32 {
     // SAFETY: the unwinder hands both through; `data` is the `Walk` of `capture`.
     let (walk, address, stack) =
         unsafe { (&mut *data.cast::<Walk>(), _Unwind_GetIP(context) as u64, _Unwind_GetCFA(context)) };
-    if stack > walk.above && address != 0 {
+    if walk.from == Some(address) {
+        walk.from = None;
+        // Readers take addresses for return addresses, which are behind the instruction.
+        walk.frames.push(address + 1);
+    } else if walk.from.is_none() && stack > walk.above && address != 0 {
         walk.frames.push(address);
     }
     if walk.frames.len() < MAX_FRAMES { GO_ON } else { STOP }
@@ -49,7 +55,16 @@ extern "C" fn step(context: *mut c_void, data: *mut c_void) -> i32 {
 /// The return addresses of the frames outside the runtime, innermost first.
 #[inline(never)]
 pub fn capture(entry: Entry) -> Frames {
-    let mut walk = Walk { above: entry.0, frames: Vec::with_capacity(16) };
+    walk(Walk { above: entry.0, from: None, frames: Vec::with_capacity(16) })
+}
+
+/// The interrupted instruction and the return addresses of the frames around it, innermost first; for a signal handler.
+#[inline(never)]
+pub fn capture_from(instruction: u64) -> Frames {
+    walk(Walk { above: 0, from: Some(instruction), frames: Vec::with_capacity(16) })
+}
+
+fn walk(mut walk: Walk) -> Frames {
     // SAFETY: `step` gets the walk back and does not unwind itself.
     unsafe { _Unwind_Backtrace(step, std::ptr::from_mut(&mut walk).cast()) };
     walk.frames

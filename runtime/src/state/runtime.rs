@@ -10,7 +10,9 @@ use crate::device::values::Values;
 use crate::graphs::{Captures, Graphs};
 use crate::launches::fetched::Fetched;
 use crate::memory::host::HostAllocations;
+use crate::memory::host_guard::{HostGuard, host_access_message, is_host_visible};
 use crate::memory::images::Images;
+use crate::memory::registry::Live;
 use crate::memory::shadow::Shadow;
 use crate::memory::windows::WindowError;
 use crate::memory::{Description, DeviceMemory, MemoryError};
@@ -32,11 +34,12 @@ use crate::trace::Trace;
 use crate::trace::writer::Writer;
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use warpline_format::budget::Sampler;
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
-use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
+use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, HostAccess, PathId};
 use warpline_format::options::{
     ENABLE_VARIABLE, FloatCheck, INTERLEAVE_VARIABLE, Options, Output, TRACE_VARIABLE, VARIABLE,
 };
@@ -166,12 +169,12 @@ thread_local! {
 }
 
 /// Returns the runtime, set up at first use; `None` where that is impossible, which has been reported.
-pub fn lock() -> Option<MutexGuard<'static, Runtime>> {
+pub fn lock() -> Option<Locked> {
     lock_for(|| None)
 }
 
 /// [`lock`], with the architecture of the program for the first use.
-pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<MutexGuard<'static, Runtime>> {
+pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<Locked> {
     let runtime = RUNTIME.get_or_init(|| match Runtime::new(architecture()) {
         Ok(runtime) => {
             extern "C" fn at_exit() {
@@ -186,7 +189,53 @@ pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<MutexGuard
             None
         }
     });
-    runtime.as_ref().map(|runtime| runtime.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    let mut locked = lock_closed(runtime.as_ref()?);
+    locked.memory.begin_call();
+    Some(locked)
+}
+
+/// Locks the runtime without beginning a call: what host code has accessed since the last call stays open to it.
+fn lock_closed(runtime: &'static Mutex<Runtime>) -> Locked {
+    Locked(runtime.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+/// The runtime, while this thread has it. Device memory is open for as long, and closed to host code afterwards if the run
+/// checks host accesses.
+#[derive(Debug)]
+pub struct Locked(MutexGuard<'static, Runtime>);
+
+impl Deref for Locked {
+    type Target = Runtime;
+
+    fn deref(&self) -> &Runtime {
+        &self.0
+    }
+}
+
+impl DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut Runtime {
+        &mut self.0
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        let may_run = self.0.streams.order.is_unfinished();
+        self.0.memory.end_call(may_run);
+    }
+}
+
+/// Host code accessed a byte that is closed to it; `path` returns the call path of the access. The allocation is open to
+/// host code from here to the next call. Returns whether the byte is one of the device's memory.
+pub fn host_accessed(address: u64, is_store: bool, path: impl FnOnce() -> Frames) -> bool {
+    let Some(Some(runtime)) = RUNTIME.get() else { return false };
+    let mut runtime = lock_closed(runtime);
+    let Some(opened) = runtime.memory.open_to_host(address) else { return false };
+    if let Some(live) = opened {
+        let path = path();
+        runtime.report_host_access(&live, address, is_store, path);
+    }
+    true
 }
 
 /// End of the program: what is collected goes out, and the trace is complete. What a forked child finds collected is
@@ -195,6 +244,7 @@ fn finish() {
     if let Some(Some(runtime)) = RUNTIME.get()
         && let Ok(mut runtime) = runtime.try_lock()
     {
+        runtime.memory.begin_call();
         if runtime.process == std::process::id() {
             runtime.printed.flush();
         }
@@ -339,6 +389,7 @@ impl Runtime {
         };
         runtime.write_program();
         runtime.check_initialisation()?;
+        runtime.check_host_accesses();
         runtime.check_floats();
         runtime.follow_values()?;
         Ok(runtime)
@@ -377,6 +428,31 @@ impl Runtime {
             self.trace.event(Event::InitialisationChecked);
         }
         Ok(())
+    }
+
+    /// Begins the check of host accesses, if the run has it.
+    fn check_host_accesses(&mut self) {
+        if self.options.check_host && !crate::real::active() && !emulation::is_the_gpu() {
+            self.memory.host_guard = Some(HostGuard::default());
+            self.trace.event(Event::HostChecked);
+        }
+    }
+
+    /// Records an access of host code, and names it on the standard error once for each allocation.
+    fn report_host_access(&mut self, live: &Live, address: u64, is_store: bool, frames: Frames) {
+        let is_of_device = !is_host_visible(live.kind);
+        if is_of_device {
+            message::note_once(host_access_message(live, address, is_store));
+        }
+        if !self.trace.is_on() {
+            return;
+        }
+        let interpreted = interpreted::current();
+        let path =
+            if interpreted.is_empty() { self.trace.path(frames) } else { self.trace.interpreted_path(interpreted) };
+        let waited = (!is_of_device).then(|| self.streams.order.waited());
+        let address = live.address + (address - live.start());
+        self.trace.event(Event::HostAccess(HostAccess { allocation: live.id, address, is_store, path, waited }));
     }
 
     /// Begins to follow the values of accesses, if the run does so.
@@ -449,7 +525,7 @@ impl Runtime {
     /// Writes the position of the work that comes next, if work of the program's streams can overlap. Work of no stream is a call that the host
     /// waits for, in the default stream.
     pub fn order_work(&mut self, stream: Option<u32>) {
-        if !self.trace.is_on() || !self.streams.can_overlap() {
+        if !self.trace.is_on() || !self.streams.can_overlap() && self.memory.host_guard.is_none() {
             return;
         }
         let number = stream.unwrap_or(0);

@@ -72,6 +72,19 @@ impl StreamOrder {
         WorkOrder { stream, number, after, finished }
     }
 
+    /// Returns whether a stream has work that the host has not waited for.
+    pub fn is_unfinished(&self) -> bool {
+        let is_over = |(stream, queue): (&u32, &Queue)| {
+            queue.clock.get(stream).is_none_or(|last| self.host.get(stream).is_some_and(|done| done >= last))
+        };
+        !self.queues.iter().all(is_over)
+    }
+
+    /// Returns the number of the last work of each stream that the host has waited for.
+    pub fn waited(&self) -> Vec<(u32, u64)> {
+        self.host.iter().map(|(&stream, &number)| (stream, number)).collect()
+    }
+
     /// The host waits for all work.
     pub fn wait_for_all(&mut self) {
         for queue in self.queues.values() {

@@ -14,8 +14,8 @@ use warpline_format::site_table::Op;
 use warpline_format::occupancy::Resources;
 
 use super::{
-    AllocationData, Failures, Floats, HostAllocationData, Initialisation, InstructionSums, LaunchGroup, Values,
-    WholeRuns,
+    AllocationData, Failures, Floats, HostAccesses, HostAllocationData, Initialisation, InstructionSums, LaunchGroup,
+    Values, WholeRuns,
 };
 use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
@@ -355,6 +355,8 @@ pub struct Analysis {
     pub floats: Floats,
     /// Reads and copies of uninitialised memory.
     pub initialisation: Initialisation,
+    /// Accesses of host code to device memory.
+    pub host_accesses: HostAccesses,
     /// Values that accesses transfer.
     pub values: Values,
     /// Launches and calls that failed.
@@ -409,6 +411,7 @@ impl Analysis {
             different: Vec::new(),
             floats: Floats::default(),
             initialisation: Initialisation::default(),
+            host_accesses: HostAccesses::default(),
             values: Values::default(),
             failures: Failures::default(),
             more_faults: 0,

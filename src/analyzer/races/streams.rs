@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses, LANES, Space, bundle_of};
-use warpline_format::event::{AllocationId, Copy, PathId, WorkOrder};
+use warpline_format::event::{AllocationId, Copy, CopyHostSide, HostAccess, PathId, WorkOrder};
 use warpline_format::site_table::{CacheOp, Op};
 
 use crate::attribution::AllocationMap;
@@ -24,6 +24,8 @@ const MOST_SECTORS: usize = 1 << 21;
 const MOST_ROWS: usize = 1 << 16;
 /// Maximum number of pieces of work that later work is compared with: the newest ones.
 const MOST_WORKS: usize = 512;
+/// Number that stands for host code among the streams.
+const HOST: u32 = u32::MAX;
 /// Maximum number of reported pairs of accesses.
 const MOST_FOUND: usize = 1000;
 
@@ -43,6 +45,10 @@ pub enum StreamAccess {
     CopyFrom,
     /// A fill.
     Fill,
+    /// Host code that reads.
+    HostLoad,
+    /// Host code that writes.
+    HostStore,
 }
 
 /// One side of a conflict.
@@ -52,7 +58,7 @@ pub struct StreamParty {
     pub access: StreamAccess,
     /// Number of the stream; 0 is the default stream.
     pub stream: u32,
-    /// Host call path of the launch or copy.
+    /// Host call path of the launch or copy, or of the host's access.
     pub path: PathId,
 }
 
@@ -157,6 +163,19 @@ impl Work {
         known.updated |= more.updated;
     }
 
+    /// Adds the rows of a copy: `width` bytes each, `height` of them.
+    fn add_rows(&mut self, start: u64, pitch: u64, (width, height): (u64, u64), writes: bool, party: u32) {
+        self.compared = false;
+        let is_whole = pitch == width || height <= 1;
+        let (rows, width) = if is_whole { (1, width.saturating_mul(height)) } else { (height, width) };
+        for row in 0..rows.min(MOST_ROWS as u64) {
+            let at = start.saturating_add(row.saturating_mul(pitch));
+            if self.rows.len() < MOST_ROWS {
+                self.rows.push(Row { bytes: at..at.saturating_add(width), writes, party });
+            }
+        }
+    }
+
     /// Calls `f` with each sector that both access.
     fn meet(&self, later: &Work, f: &mut impl FnMut(u64, &Touched, &Touched)) {
         let (few, many, is_later) = match self.sectors.len() > later.sectors.len() {
@@ -216,6 +235,8 @@ pub(super) struct StreamWatch {
     numbers: FxHashMap<StreamParty, u32>,
     /// Number of sectors of all work.
     kept: usize,
+    /// Accesses of host code so far.
+    host_accesses: u64,
     /// Conflicts, each with its last pair of work.
     found: BTreeMap<Key, (StreamConflict, [WorkId; 2])>,
 }
@@ -322,16 +343,33 @@ impl StreamWatch {
             let Some(start) = start else { continue };
             let party = self.party(access, id.0, copy.path);
             let Some(work) = self.works.get_mut(&id) else { continue };
-            work.compared = false;
-            let is_whole = pitch == copy.width || copy.height <= 1;
-            let (rows, width) =
-                if is_whole { (1, copy.width.saturating_mul(copy.height)) } else { (copy.height, copy.width) };
-            for row in 0..rows.min(MOST_ROWS as u64) {
-                let at = start.saturating_add(row.saturating_mul(pitch));
-                if work.rows.len() < MOST_ROWS {
-                    work.rows.push(Row { bytes: at..at.saturating_add(width), writes, party });
-                }
-            }
+            work.add_rows(start, pitch, (copy.width, copy.height), writes, party);
+        }
+    }
+
+    /// The host's side of the last copy, which belongs to the current work.
+    pub(super) fn copied_host_side(&mut self, side: &CopyHostSide) {
+        let Some(id) = self.current else { return };
+        let access = if side.writes { StreamAccess::CopyFrom } else { StreamAccess::CopyTo };
+        let party = self.party(access, id.0, side.path);
+        let Some(work) = self.works.get_mut(&id) else { return };
+        work.add_rows(side.address, side.pitch, (side.width, side.height), side.writes, party);
+    }
+
+    /// Host code accesses a byte: compares it with all work that the host has not waited for. What comes after it is in order.
+    pub(super) fn host_access(&mut self, access: HostAccess, map: &AllocationMap) {
+        self.settle(map);
+        self.host_accesses += 1;
+        let id = (HOST, self.host_accesses);
+        let kind = if access.is_store { StreamAccess::HostStore } else { StreamAccess::HostLoad };
+        let party = self.party(kind, 0, access.path);
+        let after: BTreeMap<u32, u64> = access.waited.into_iter().flatten().collect();
+        let bytes = access.address..access.address.saturating_add(1);
+        let work = Work { rows: vec![Row { bytes, writes: access.is_store, party }], ..Work::default() };
+        let is_done = |other: &WorkId| after.get(&other.0).is_some_and(|number| *number >= other.1);
+        let others: Vec<WorkId> = self.works.keys().copied().filter(|other| !is_done(other)).collect();
+        for other in others {
+            self.compare(other, (id, &work), map);
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses, Item, LANES, Space, bundle_of};
-use warpline_format::event::{AllocationId, Copy, LaunchId, PathId, WorkOrder};
+use warpline_format::event::{AllocationId, Copy, CopyHostSide, HostAccess, LaunchId, PathId, WorkOrder};
 use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::{CacheOp, Op};
 
@@ -182,6 +182,16 @@ impl Watch {
     /// Records a copy or fill.
     pub fn copied(&mut self, copy: &Copy) {
         self.streams.copied(copy);
+    }
+
+    /// The host's side of the last copy.
+    pub fn copied_host_side(&mut self, side: &CopyHostSide) {
+        self.streams.copied_host_side(side);
+    }
+
+    /// Host code accesses memory while work that it has not waited for may use it.
+    pub fn host_access(&mut self, access: HostAccess, map: &AllocationMap) {
+        self.streams.host_access(access, map);
     }
 
     /// Records a new allocation.

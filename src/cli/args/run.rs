@@ -68,6 +68,10 @@ pub struct RunArguments {
     /// pattern instead of zeroes
     #[arg(long, help_heading = CHECKS)]
     pub check_init: bool,
+    /// Report host code that accesses memory of the device, and managed or pinned memory before it has waited for the
+    /// kernels and copies that use it
+    #[arg(long, help_heading = CHECKS)]
+    pub check_host: bool,
     /// Report NaNs, infinities and subnormal results with the operation that produced them, or stop a kernel at its
     /// first NaN; device code is compiled again for this, and cached
     #[arg(long, value_enum, value_name = "ACTION", help_heading = CHECKS)]

@@ -95,6 +95,11 @@ impl Plan {
         if arguments.check_init && arguments.device() != DeviceChoice::Cpu {
             return Err(usage("--check-init needs --device cpu: a GPU has no shadow of initialised bytes".to_owned()));
         }
+        if arguments.check_host && arguments.device() != DeviceChoice::Cpu {
+            return Err(usage(
+                "--check-host needs --device cpu: a GPU's memory is not in the program's pages".to_owned(),
+            ));
+        }
         if arguments.values.is_some() && arguments.device() != DeviceChoice::Cpu {
             return Err(usage(
                 "--values needs --device cpu: code for a GPU does not show the values of accesses".to_owned(),
@@ -167,6 +172,7 @@ impl Plan {
                 },
                 interleave: arguments.interleave,
                 check_init: arguments.check_init,
+                check_host: arguments.check_host,
                 memory_values: arguments.values == Some(ValuesChoice::Memory),
                 check_float: match arguments.check_float {
                     None => FloatCheck::Off,

@@ -8,8 +8,8 @@ use super::settle;
 use super::sums::{patterns, spreads};
 use super::taking::{launches, rows};
 use warpline_profile::model::{
-    AccessValues, Allocation, Branch, FailedCall, FloatException, HostAllocation, Kernel, NameOverRanks, PathOverRanks,
-    Profile, StreamConflict, Uninitialised,
+    AccessValues, Allocation, Branch, FailedCall, FloatException, HostAccess, HostAllocation, Kernel, NameOverRanks,
+    PathOverRanks, Profile, StreamConflict, Uninitialised,
 };
 
 /// Previous indices of rows, by their new numbers.
@@ -138,6 +138,9 @@ fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64
         }
         row.allocation = allocations.renumber(row.allocation);
     }
+    for row in &mut whole.host_accesses {
+        row.allocation = allocations.renumber(row.allocation);
+    }
     for row in &mut whole.access_values {
         row.kernel = kernels.renumber(row.kernel);
         row.allocation = row.allocation.map(|id| allocations.renumber(id));
@@ -186,6 +189,7 @@ fn sort(whole: &mut Profile) {
         (row.severity != "warning", std::cmp::Reverse(row.count), rest)
     });
     StreamConflict::sort(&mut whole.stream_conflicts);
+    HostAccess::sort(&mut whole.host_accesses);
     AccessValues::sort(&mut whole.access_values);
     whole.allocation_values.sort_by_key(|row| row.allocation);
     FloatException::sort(&mut whole.float_exceptions);

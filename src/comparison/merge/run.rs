@@ -285,6 +285,7 @@ fn add_run(sum: &mut Run, more: &Run, left_out: &mut BTreeSet<String>) {
     }
     sum.leak_check |= more.leak_check;
     sum.init_check |= more.init_check;
+    sum.host_check |= more.host_check;
     sum.float_check |= more.float_check;
     sum.memory_values |= more.memory_values;
     super::sums::whole::add(&mut sum.whole_run, more.whole_run.as_ref(), false);

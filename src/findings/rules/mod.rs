@@ -24,6 +24,7 @@ macro_rules! rules {
 rules! {
     fault "fault" [],
     api_error "api-error" [],
+    host_access "host-access" [],
     race "race" [Order],
     stream_race "stream-race" [],
     float_exception "float-exception" [],

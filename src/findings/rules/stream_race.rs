@@ -9,9 +9,11 @@ described! {
     enum Cause {
         Kernels { memory: Shown, first: Shown, second: Shown, bytes: Bytes } => "unordered-kernels",
         Copy { memory: Shown, first: Shown, second: Shown, bytes: Bytes } => "unordered-copy",
+        Host { memory: Shown, first: Shown, is_store: Choice } => "unordered-host-access",
     }
     enum Remedy {
         Order { from: Shown, to: Shown } => "order-streams",
+        Wait { from: Shown } => "wait-before-access",
     }
 }
 
@@ -24,13 +26,16 @@ fn draft(facts: &Facts<'_>, conflict: &StreamConflict) -> Option<Draft> {
     let [first, second] = conflict.accesses.each_ref().map(|access| shown(facts, access));
     let (memory, bytes) = (describe(allocation), Bytes(conflict.bytes));
     let are_kernels = conflict.accesses.iter().all(|access| access.kernel.is_some());
-    let cause = match are_kernels {
-        true => Cause::Kernels { memory, first, second, bytes },
-        false => Cause::Copy { memory, first, second, bytes },
+    let later = &conflict.accesses[1];
+    let is_of_host = later.op.starts_with("host");
+    let cause = match (is_of_host, are_kernels) {
+        (true, _) => Cause::Host { memory, first, is_store: Choice(u8::from(later.op == "host_store")) },
+        (_, true) => Cause::Kernels { memory, first, second, bytes },
+        (_, false) => Cause::Copy { memory, first, second, bytes },
     };
     let [from, to] = conflict.accesses.each_ref().map(|access| stream(access.stream));
-    let later = &conflict.accesses[1];
-    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::Order { from, to }))
+    let remedy = if is_of_host { Remedy::Wait { from } } else { Remedy::Order { from, to } };
+    let draft = Draft::new(Diagnosis::new(&cause, &remedy))
         .at_frame(place(later))
         .of_allocation(conflict.allocation)
         .object(allocation.name.clone())

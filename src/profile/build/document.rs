@@ -11,7 +11,10 @@ use warpline_format::visible;
 
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
-use super::{advice, conflicts, floats, initialisation, missing, notes, sources, stream_conflicts, unnamed, values};
+use super::{
+    advice, conflicts, floats, host_accesses, initialisation, missing, notes, sources, stream_conflicts, unnamed,
+    values,
+};
 use crate::model::{self, Missing, Profile};
 use crate::{estimate, memory_divergence};
 use warpline_analyzer::advice::Advice;
@@ -96,6 +99,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             race_check: conflicts::extent(analysis),
             leak_check: facts.check_leaks,
             init_check: analysis.initialisation.checked,
+            host_check: analysis.host_accesses.checked,
             float_check: analysis.floats.checked,
             memory_values: analysis.values.followed,
             exit_code: facts.exit_code,
@@ -124,6 +128,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         faults: Vec::new(),
         conflicts: Vec::new(),
         stream_conflicts: Vec::new(),
+        host_accesses: Vec::new(),
         uninitialised: Vec::new(),
         float_exceptions: Vec::new(),
         float_origins: Vec::new(),
@@ -170,6 +175,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     profile.conflicts = conflicts::rows(analysis, &mut paths);
     profile.conflicts.retain(|conflict| !conflicts::is_by_fault(conflict, &profile.faults));
     profile.stream_conflicts = stream_conflicts::rows(analysis, &mut paths);
+    profile.host_accesses = host_accesses::rows(analysis, &mut paths);
     profile.uninitialised = initialisation::rows(analysis, &mut paths);
     profile.float_exceptions = floats::exceptions(analysis, &mut paths);
     profile.float_origins = floats::origins(analysis, &mut paths);

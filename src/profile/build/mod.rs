@@ -4,6 +4,7 @@ mod advice;
 mod conflicts;
 mod document;
 mod floats;
+mod host_accesses;
 mod initialisation;
 mod kernels;
 mod missing;

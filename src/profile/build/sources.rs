@@ -176,6 +176,9 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         want(&access.frame.file, access.frame.line);
         each(&access.path, &mut want);
     }
+    for access in &profile.host_accesses {
+        each(&access.path, &mut want);
+    }
     for call in &profile.failed_calls {
         each(&call.path, &mut want);
     }

@@ -57,6 +57,8 @@ fn access(analysis: &Analysis, paths: &mut Paths<'_>, party: &StreamParty) -> Op
         races::StreamAccess::CopyTo => of_call("copy_to"),
         races::StreamAccess::CopyFrom => of_call("copy_from"),
         races::StreamAccess::Fill => of_call("fill"),
+        races::StreamAccess::HostLoad => of_call("host_load"),
+        races::StreamAccess::HostStore => of_call("host_store"),
     };
     Some(StreamAccess { op, kernel, frame, stream: party.stream, path })
 }

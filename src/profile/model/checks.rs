@@ -197,6 +197,41 @@ pub struct Conflict {
     pub path: Vec<Frame>,
 }
 
+/// Host code that accesses memory which only the device can access (`--check-host`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostAccess {
+    /// What it accesses.
+    pub allocation: u64,
+    /// `load` or `store`.
+    pub op: String,
+    /// Bytes from the start of the allocation to the first access.
+    pub offset: u64,
+    /// Accesses: the first between each two calls of the CUDA API.
+    pub count: u64,
+    /// Call path of the access.
+    pub path: Vec<Frame>,
+}
+
+impl HostAccess {
+    /// Returns whether both are accesses of one kind from one place to one allocation.
+    pub fn is_like(&self, other: &HostAccess) -> bool {
+        (self.allocation, &self.op, &self.path) == (other.allocation, &other.op, &other.path)
+    }
+
+    /// Adds a row that is like this one.
+    pub fn add(&mut self, other: &HostAccess) {
+        self.count = self.count.saturating_add(other.count);
+        self.offset = self.offset.min(other.offset);
+    }
+
+    /// Sorts rows by allocation and place.
+    pub fn sort(rows: &mut [HostAccess]) {
+        rows.sort_by(|one, other| {
+            (one.allocation, &one.path, &one.op).cmp(&(other.allocation, &other.path, &other.op))
+        });
+    }
+}
+
 /// Unordered accesses to the same bytes by launches or copies of two streams; at least one of them writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamConflict {
@@ -238,15 +273,16 @@ impl StreamConflict {
 /// One side of a conflict between streams.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamAccess {
-    /// `load`, `store` or `atomic` of a kernel; `copy_to` or `copy_from` device memory; `fill`.
+    /// `load`, `store` or `atomic` of a kernel; `copy_to` or `copy_from` device memory; `fill`; `host_load` or `host_store`
+    /// of host code.
     pub op: String,
-    /// Kernel; `None` for copies and fills.
+    /// Kernel; `None` for copies, fills and host code.
     pub kernel: Option<u32>,
-    /// User frame of the access. For copies and fills it is empty; their position is the innermost frame of the path.
+    /// User frame of the access. Without a kernel it is empty; the position is the innermost frame of the path.
     pub frame: Frame,
     /// Number of the stream; 0 is the default stream.
     pub stream: u32,
-    /// Host call path of the launch or copy.
+    /// Host call path of the launch or copy, or of the host's access.
     pub path: Vec<Frame>,
 }
 

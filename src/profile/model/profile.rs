@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::allocations::{Allocation, HostAllocation};
-use super::checks::{Conflict, FailedCall, Fault, StreamConflict, Uninitialised};
+use super::checks::{Conflict, FailedCall, Fault, HostAccess, StreamConflict, Uninitialised};
 use super::control_flow::{Block, Branch};
 use super::finding::Finding;
 use super::floats::{FloatException, FloatOrigin};
@@ -52,6 +52,9 @@ pub struct Profile {
     /// Unordered accesses to the same bytes by launches or copies of two streams.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stream_conflicts: Vec<StreamConflict>,
+    /// Host code that accesses memory of the device, with `--check-host`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_accesses: Vec<HostAccess>,
     /// Reads and copies of uninitialised bytes, with `--check-init`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uninitialised: Vec<Uninitialised>,

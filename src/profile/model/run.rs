@@ -41,6 +41,9 @@ pub struct Run {
     /// Whether uninitialised reads are reported (`--check-init`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub init_check: bool,
+    /// Accesses of host code to memory of the device were checked (`--check-host`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub host_check: bool,
     /// Whether exceptional floating-point values were recorded (`--check-float`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub float_check: bool,

@@ -5,5 +5,6 @@ pub mod barrier;
 pub mod base;
 pub mod cause;
 pub mod check;
+pub mod host_access;
 pub mod message;
 pub mod signal;

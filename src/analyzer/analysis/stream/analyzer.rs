@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{
-    AllocationKind, Event, Fault, LaunchId, PathId, StopCause, UninitialisedCopy, UninitialisedRead,
+    AllocationKind, Event, Fault, HostAccess, LaunchId, PathId, StopCause, UninitialisedCopy, UninitialisedRead,
 };
 use warpline_format::operation::{FloatException, FloatOrigin, FloatStep, MOST_STEPS};
 use warpline_format::values::{SiteValues, ZeroBlocks};
@@ -298,6 +298,13 @@ impl Analyzer {
             Event::SiteValues(values) => self.site_values(&values),
             Event::ZeroBlocks(zeros) => self.zero_blocks(&zeros),
             Event::InitialisationChecked => self.analysis.initialisation.checked = true,
+            Event::HostChecked => self.analysis.host_accesses.checked = true,
+            Event::HostAccess(access) => self.host_access(access),
+            Event::CopyHostSide(side) => {
+                if let Some(watch) = &mut self.watch {
+                    watch.copied_host_side(&side);
+                }
+            }
             Event::UninitialisedRead(read) => self.uninitialised_read(read),
             Event::UninitialisedCopy(copy) => self.uninitialised_copy(copy),
             Event::End { .. } => {}
@@ -373,6 +380,18 @@ impl Analyzer {
         let steps: Option<Vec<OriginStep>> = origin.steps.iter().map(numbered).collect();
         if let Some(steps) = steps {
             self.analysis.floats.add_origin(Origin { class: origin.class, steps, path });
+        }
+    }
+
+    /// Host code accessed memory that it must not access then.
+    fn host_access(&mut self, access: HostAccess) {
+        if access.waited.is_some() {
+            if let Some(watch) = &mut self.watch {
+                watch.host_access(access, &self.memory.map);
+            }
+        } else if let Some(row) = self.memory.row(access.allocation, &self.analysis) {
+            let start = self.memory.map.start(access.address).unwrap_or(access.address);
+            self.analysis.host_accesses.add(row, start, &access);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::merge::sums::patterns;
 use warpline_profile::Profile;
 use warpline_profile::model::{
     AccessValues, Allocation, AllocationValues, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault,
-    FloatException, FloatOrigin, HostAllocation, Line, Metrics, Site,
+    FloatException, FloatOrigin, HostAccess, HostAllocation, Line, Metrics, Site,
 };
 
 /// Returns the bytes of each of `count` rows.
@@ -381,6 +381,14 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
         match whole.stream_conflicts.iter_mut().find(|known| known.is_like(&row)) {
             Some(sum) => sum.add(&row),
             None => whole.stream_conflicts.push(row),
+        }
+    }
+    for row in &profile.host_accesses {
+        let Some(memory) = allocation(Some(row.allocation)) else { continue };
+        let row = HostAccess { allocation: memory, ..row.clone() };
+        match whole.host_accesses.iter_mut().find(|known| known.is_like(&row)) {
+            Some(sum) => sum.add(&row),
+            None => whole.host_accesses.push(row),
         }
     }
     for row in &profile.run.missing {
