@@ -295,6 +295,8 @@ pub struct Term {
     pub loaded_at: Option<u32>,
     /// The counter of a loop around the access is a part of it.
     pub counts: bool,
+    /// The number of the block is a part of it.
+    pub of_block: bool,
     /// It was computed in floating point.
     pub of_floats: bool,
     /// The number of blocks is a part of it.
@@ -332,6 +334,7 @@ impl Address<'_> {
             loaded: is_in(|kind| matches!(kind, Kind::Unknown(Reason::Loaded, _))),
             loaded_at: self.loaded_on(addend.id),
             counts: self.is_in(addend.id, counts),
+            of_block: is_in(|kind| matches!(kind, Kind::Block(_))),
             of_floats: is_in(|kind| matches!(kind, Kind::Unknown(Reason::Float, _))),
             of_grid: is_in(|kind| matches!(kind, Kind::GridSize(_))),
             is_fixed: !self.is_in(addend.id, varies),

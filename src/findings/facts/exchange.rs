@@ -42,12 +42,14 @@ pub fn harmed_by_exchange(facts: &Facts<'_>, access: &Access<'_>, axis: usize, o
 pub fn contiguous_index(access: &Access<'_>, stride: Option<u64>, axis: usize) -> Option<usize> {
     let steps = access.operand.map(|operand| &operand.thread_steps)?;
     let few = MOST_OF_TILE * u64::from(access.bytes);
+    // Of a vector or structure that takes several accesses, all of it.
+    let element = access.bytes_together.unwrap_or(0).max(access.bytes.into());
     let is_far = stride.is_some_and(|stride| stride >= 8 * few);
     let block = block_of(access.kernel);
     let of_tile =
         |other: &usize| is_far && block.is_some_and(|block| block[*other] > 1) && moves_by(&steps[*other], few);
     let others = || (0..3).filter(|&other| other != axis);
-    others().find(|&other| moves_by(&steps[other], access.bytes.into())).or_else(|| others().find(of_tile))
+    others().find(|&other| moves_by(&steps[other], element)).or_else(|| others().find(of_tile))
 }
 
 /// Returns an index of the block that the address of a load does not depend on, which coalesces another access and could take the place of the

@@ -78,12 +78,12 @@ pub fn step_is_loaded(access: &Access<'_>) -> bool {
     is_multiplied_by(access, |kind| matches!(kind, Kind::Unknown(Reason::Loaded, _)))
 }
 
-/// A loop moves the address by less than what a warp takes, and not by whole sectors: a window that slides, of which no
-/// layout aligns all places.
+/// A loop, or the number of the block, moves the address by less than what a warp takes, and not by whole sectors: a window that
+/// slides, of which no layout aligns all places.
 pub fn slides(access: &Access<'_>) -> bool {
     let of_warp = 32 * i64::from(access.bytes);
     terms_of_launches(access).iter().any(|term| {
-        term.counts
+        (term.counts || term.of_block)
             && !(term.loaded || term.of_thread || term.of_grid || term.times_unknown)
             && term.scale < of_warp
             && term.scale % SECTOR_BYTES as i64 != 0

@@ -1,6 +1,7 @@
 //! Loads whose values go to shared memory.
 
 use super::super::prelude::*;
+use super::super::thresholds::coalescing::MERGED_LINES;
 
 /// A store to shared memory is this many lines from a load, at most.
 pub fn is_near_store(facts: &Facts<'_>, load: &Access<'_>, lines: u32) -> bool {
@@ -17,6 +18,8 @@ pub fn is_staged(facts: &Facts<'_>, load: &Access<'_>, lines: u32) -> bool {
 }
 
 fn near_stores<'b, 'a>(facts: &'b Facts<'a>, load: &'b Access<'_>, lines: u32) -> impl Iterator<Item = &'b Access<'a>> {
-    let is_near = move |one: &Access<'_>| one.file == load.file && one.line.abs_diff(load.line) <= lines;
+    // Where the compiler merged the stores of two branches, the nearest line is known.
+    let most = move |one: &Access<'_>| if one.is_near { lines.max(MERGED_LINES) } else { lines };
+    let is_near = move |one: &Access<'_>| one.file == load.file && one.line.abs_diff(load.line) <= most(one);
     facts.accesses_of(load.kernel.id, "shared").filter(move |one| one.op == "store" && is_near(one))
 }

@@ -78,6 +78,8 @@ fn remedy(cause: &Cause, found: &Contention<'_, '_>) -> (Remedy, Left) {
         Cause::SlotsOfLists if found.is_shared() => (Remedy::MatchLanes, Left::Warp),
         Cause::SlotsOfLists => (Remedy::ReservePerBlock, Left::Block),
         Cause::InSharedMemory => (Remedy::ReplicateArray, Left::Warp),
+        // With other data, lanes may update different addresses.
+        Cause::SingleAddress if found.access.has_loaded_index() => (Remedy::CombineOrSort, Left::Warp),
         Cause::SingleAddress => (Remedy::ReduceWithinBlock, Left::Block),
         Cause::LargeArray => (Remedy::CombineOrSort, Left::Warp),
         Cause::SmallArray => (Remedy::Privatise, Left::BlockAfterShared),

@@ -4,6 +4,7 @@ use super::super::facts::launches::{Launches, Structure};
 use super::super::prelude::*;
 use super::super::thresholds::launches::*;
 use super::super::words;
+use std::collections::BTreeSet;
 use warpline_profile::SECONDS_PER_LAUNCH;
 
 described! {
@@ -37,7 +38,11 @@ fn diagnosis(facts: &Facts<'_>, launches: &[Launches<'_>], structure: Structure)
     };
     let figures = &mut diagnosis.figures;
     figures.set("launches", Count(count));
-    figures.set("kernels", Names(launches.iter().map(|one| words::kernel(one.kernel)).collect()));
+    let mut names: Vec<String> = launches.iter().map(|one| words::kernel(one.kernel)).collect();
+    // Several instances of a template have one name.
+    let mut known = BTreeSet::new();
+    names.retain(|name| known.insert(name.clone()));
+    figures.set("kernels", Names(names));
     figures.set("each", Seconds(seconds / count.max(1) as f64));
     figures.set("start", Seconds(SECONDS_PER_LAUNCH));
     figures.set("starts", Seconds(count as f64 * SECONDS_PER_LAUNCH));

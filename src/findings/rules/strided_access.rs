@@ -64,6 +64,7 @@ const ORDER: &[Classifier] = &[
     |it| it.is(it.access.by_texture, Cause::StridedTexels, Remedy::FetchNeighbours),
     |it| it.is(library_layout::is_copied(it.access), Cause::LibraryLayout, Remedy::ReorderData),
     |it| it.other_index().map(Some),
+    |it| it.one_column().map(Some),
     |it| it.is(it.has_changing_stride(), Cause::ChangingStride, Remedy::StorePerStep),
     |it| it.few_elements().map(Some),
     |it| it.is(it.is_field(), Cause::FieldOfRecord, Remedy::ArrayPerField),
@@ -148,6 +149,13 @@ impl<'f, 'a> Strided<'f, 'a> {
         Some((cause, if is_alone { Remedy::ReshapeBlocks } else { Remedy::ExchangeIndices }))
     }
 
+    /// Blocks of one column: consecutive threads go across the rows, whatever the code computes of their index.
+    fn one_column(&self) -> Diagnosed {
+        let is_column = self.axis != 0 && block_of(self.access.kernel).is_some_and(|block| block[0] == 1);
+        let cause = Cause::OtherIndexContiguous { other: Shown(thread_index(0).to_owned()), by: None };
+        (is_column && !self.is_known()).then_some((cause, Remedy::ReshapeBlocks))
+    }
+
     fn has_changing_stride(&self) -> bool {
         let access = self.access;
         index::step_is_loaded(access) && !layout::goes_through_its_part(access)
@@ -188,11 +196,6 @@ impl<'f, 'a> Strided<'f, 'a> {
         let (facts, access) = (self.facts, self.access);
         let column = Some((Cause::Column, Remedy::TransposeData));
         let is_transposition = exchange::is_transposition(facts, access);
-        // Blocks of one column: consecutive threads go across the rows, whatever the code computes of their index.
-        if !self.is_known() && self.axis != 0 && block_of(access.kernel).is_some_and(|block| block[0] == 1) {
-            let cause = Cause::OtherIndexContiguous { other: Shown(thread_index(0).to_owned()), by: None };
-            return Some((cause, Remedy::ReshapeBlocks));
-        }
         if !self.is_known() && !is_transposition {
             let is_column = self.is_once && !self.goes_on_apart() && !layout::goes_through_its_part(access);
             return if is_column { column } else { Some((Cause::PrivateRegion, Remedy::InterleaveRegions)) };

@@ -69,6 +69,9 @@ pub const STENCIL_NEIGHBOURS: usize = 2;
 pub const NEARLY_ALL: f64 = 0.9;
 /// Lines from a load to the store of its value to shared memory, at most. Policy.
 pub const NEAR_LINES: u32 = 2;
+/// The same of a store that stands for those of several branches, of which the nearest known line is given. Policy: what an `if` with
+/// its `else` takes.
+pub const MERGED_LINES: u32 = 8;
 /// Bytes of a border in front of what threads access of a row, at most; more are a row that unrolling made constant.
 /// Policy.
 pub const MOST_OF_BORDER: i64 = 4096;
