@@ -1,6 +1,5 @@
-// The hooks that instrumented kernels call, one for each kind of docs/design/borders.md section 2, with
-// the launch's `Target` as four more arguments. The pass links this file's bitcode into the module and
-// inlines every call.
+// The hooks that instrumented kernels call. docs/design/borders.md section 2 describes each kind of hook. The launch's
+// `Target` is passed as four more arguments. The pass links this file's bitcode into the module and inlines every call.
 #include "warp.h"
 #include "count.h"
 #include "record.h"
@@ -12,7 +11,8 @@ namespace warpline {
 
 using W = GpuWarp;
 
-// Builtins, not inline assembly: the compiler may keep the values in registers across hooks.
+// The code uses builtins instead of inline assembly, so that the compiler may keep the values in registers across
+// hooks.
 WARPLINE_INLINE u32 thread_x() { return (u32)__nvvm_read_ptx_sreg_tid_x(); }
 WARPLINE_INLINE u32 thread_y() { return (u32)__nvvm_read_ptx_sreg_tid_y(); }
 WARPLINE_INLINE u32 thread_z() { return (u32)__nvvm_read_ptx_sreg_tid_z(); }
@@ -29,19 +29,19 @@ WARPLINE_INLINE u32 warp_in_block() {
     return ((thread_z() * threads_y() + thread_y()) * threads_x() + thread_x()) >> 5;
 }
 
-// Nothing here is volatile: the compiler computes it once per kernel.
+// Nothing here is volatile, so the compiler computes the value once per kernel.
 WARPLINE_INLINE u64 who(u64 flags) {
     const u64 block = ((u64)block_z() * blocks_y() + block_y()) * blocks_x() + block_x();
     return MARK | block << 11 | warp_in_block() << 6 | (flags & FLAG_SLOT_MASK);
 }
 
-// Lanes that the warp was started with.
+// Returns the lanes with which the warp was started.
 WARPLINE_INLINE u32 live_lanes() {
     const u32 left = threads_x() * threads_y() * threads_z() - 32 * warp_in_block();
     return left >= 32 ? ~0u : (1u << left) - 1;
 }
 
-// Space that a generic address lies in, and its offset there if it is shared or local.
+// Returns the space of a generic address. In shared or local space, also writes the address's offset in the space.
 WARPLINE_INLINE u32 space_of(u64 address, u32* offset) {
     u32 space;
     asm("{ .reg .pred s, l; .reg .u64 a, b;\n\t"
@@ -83,12 +83,12 @@ HOOK void __warpline_gpu_access_local(TARGET, u32 site, u32 address) {
     GATHER;
     send(target, SPACE_LOCAL << 24 | site, address);
 }
-// The generic address of a constant variable, by which the host identifies it.
+// `address` is the generic address of a constant variable; the host identifies the variable by it.
 HOOK void __warpline_gpu_access_constant(TARGET, u32 site, u64 address) {
     GATHER;
     send(target, SPACE_CONSTANT << 24 | site, address);
 }
-// Lanes of one instruction may lie in several spaces: one record for each that occurs.
+// Lanes of one instruction may access several spaces. The hook sends one record for each space that occurs.
 HOOK void __warpline_gpu_access_generic(TARGET, u32 site, u64 address) {
     GATHER;
     u32 offset;
@@ -96,7 +96,7 @@ HOOK void __warpline_gpu_access_generic(TARGET, u32 site, u64 address) {
     const u64 place = space == SPACE_GLOBAL ? address : (u64)offset;
     const u32 everyone = W::active();
     u32 rest = everyone;
-    // All lanes go round together; a lane sends in the round of its own space.
+    // All lanes execute every iteration; a lane sends its record in the iteration for its own space.
     while (rest != 0) {
         const u32 now = W::shuffle(rest, space, W::lowest(rest));
         const u32 mask = W::ballot(rest, space == now);
@@ -109,7 +109,7 @@ HOOK void __warpline_gpu_access_generic(TARGET, u32 site, u64 address) {
     W::reconverge(everyone);
 }
 
-// The pass expects `stride` bytes from lane to lane.
+// The pass expects a distance of `stride` bytes from lane to lane.
 HOOK void __warpline_gpu_access_hinted(TARGET, u32 space_site, u64 address, u32 stride) {
     GATHER;
     send_hinted<W>(target, who(flags), space_site, W::active(), address, stride);
@@ -127,13 +127,13 @@ HOOK void __warpline_gpu_barrier(TARGET) {
     GATHER;
     mark(target, KIND_BARRIER, 0);
 }
-// Before a kernel's `ret`: lets the host give the warp slot to the next block.
+// Called before a kernel's `ret`. After this record, the host can give the warp slot to the next block.
 HOOK void __warpline_gpu_exit(TARGET) {
     GATHER;
     mark(target, KIND_EXIT, 0);
 }
 
-// `first` is the block's first cell, BLOCK_CELLS in number. Full warps, the common case, cost one addition.
+// `first` is the first of the block's BLOCK_CELLS cells. Full warps, which are the common case, need only one addition.
 HOOK void __warpline_gpu_block(TARGET, u32 first) {
     GATHER;
     const u32 mask = W::active();
@@ -150,7 +150,7 @@ HOOK void __warpline_gpu_block(TARGET, u32 first) {
     W::reconverge(mask);
 }
 
-// `first`: BRANCH_CELLS cells, then two for each side.
+// `first` is the first of BRANCH_CELLS cells; two cells for each side follow them.
 HOOK void __warpline_gpu_branch(TARGET, u32 first, bool condition) {
     GATHER;
     const u32 mask = W::active();
@@ -178,7 +178,7 @@ HOOK void __warpline_gpu_switch(TARGET, u32 first, u32 side) {
     if (one && mask == ~0u) {
         if (W::elected(mask)) W::add_device(cell + BRANCH_CELLS + 2 * side, 1);
     } else {
-        // One addition per lane: the hardware adds up those to one address.
+        // Each lane does one addition; the hardware combines additions to one address.
         W::add_device(cell + BRANCH_CELLS + 2 * side + 1, 1);
         if (W::elected(mask)) {
             W::add_device(cell, 1);
@@ -188,7 +188,8 @@ HOOK void __warpline_gpu_switch(TARGET, u32 first, u32 side) {
     W::reconverge(mask);
 }
 
-// Counters mode: `first` is the site's first cell in the space, `useful` the bytes that a lane touches.
+// Counters mode. `first` is the site's first cell in the space, and `useful` is the number of bytes that a lane
+// touches.
 HOOK void __warpline_gpu_count_global(TARGET, u32 first, u32 useful, u64 address) {
     GATHER;
     count_access<W>(cells(target, first), W::active(), useful, address);
@@ -205,7 +206,7 @@ HOOK void __warpline_gpu_count_local(TARGET, u32 first, u32 useful, u32 address)
     GATHER;
     count_local<W>(cells(target, first), W::active(), useful, address);
 }
-// Cells for global, shared and local follow one another.
+// The cells for global, shared and local memory follow one another.
 HOOK void __warpline_gpu_count_generic(TARGET, u32 first, u32 useful, u64 address) {
     GATHER;
     u32 offset;
@@ -229,8 +230,8 @@ HOOK void __warpline_gpu_count_generic(TARGET, u32 first, u32 useful, u64 addres
     }
     W::reconverge(everyone);
 }
-// Runs behind a hooked kernel in its stream: adds up its count cells, clears them for the next launch, and
-// reports the positions of the rings, so that the host can detect when it has read all of the launch.
+// Runs after a hooked kernel in its stream. It sums the kernel's count cells and clears them for the next launch. It
+// also reports the positions of the rings, so that the host can detect when it has read the whole launch.
 extern "C" __attribute__((global)) void __warpline_finish(TARGET, Ticket* ticket, u64* arrived) {
     const u64 cells_per_sm = flags >> FLAG_COUNTS_SHIFT;
     const u64 sms = ticket->sms;

@@ -1,6 +1,6 @@
-// Encoding of a record and its way into the ring, for one warp. Written once over a policy `W`, so that
-// the same source runs on the GPU (`warp.h`: a lane value is a register) and under test on the host
-// (tests/gpu/warp_host.h: a lane value is an array of 32).
+// Encodes a record and writes it into the ring, for one warp. The code is written once over a policy `W`, so that the
+// same source runs on the GPU (`warp.h`: a lane value is a register) and in host tests (tests/gpu/warp_host.h: a lane
+// value is an array of 32).
 //
 // Values of type W::L32 and W::L64 differ between lanes; plain u32 and u64 are the same in all lanes.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace warpline {
 
-// The ring of the running SM.
+// The ring of the SM on which the warp runs.
 struct Ring {
     RingControl* control;
     unsigned char* data;
@@ -26,12 +26,12 @@ WARPLINE_INLINE Ring ring_of(const Target& target) {
 
 constexpr u64 NO_ROOM = ~0ull;
 
-// Room for `bytes`, as a position; waits while the ring is full. Runs in one lane.
+// Reserves `bytes` in the ring and returns their position; waits while the ring is full. Runs in one lane.
 template <class W>
 WARPLINE_INLINE u64 reserve(const Ring& ring, u64 bytes) {
     if (ring.drop) {
-        // Checks for room before it reserves. Warps that check at the same time may still overdraw; they wait below,
-        // which ends as soon as the host has read what is there.
+        // Checks for free space before it reserves. Warps that check at the same time may still reserve too much; they
+        // wait below until the host has read enough of the existing records.
         const u64 need = W::load_device(&ring.control->head) + bytes;
         if (need > W::load_device(&ring.control->limit)) {
             const u64 limit = W::load_host(ring.control->tail) + ring.capacity;
@@ -44,13 +44,14 @@ WARPLINE_INLINE u64 reserve(const Ring& ring, u64 bytes) {
     }
     const u64 position = W::fetch_add_device(&ring.control->head, bytes);
     const u64 need = position + bytes;
-    // The stores that follow depend on this test, and no GPU performs stores ahead of a branch they hang
-    // on; an acquire here would empty the L1 at each record.
+    // The stores that follow depend on this test, and no GPU performs stores ahead of a branch on which they depend. An
+    // acquire here would invalidate the L1 at each record.
     u64 limit = W::load_device(&ring.control->limit);
     while (need > limit) {
         const u64 fresh = W::load_host(ring.control->tail) + ring.capacity;
         if (fresh > limit) {
-            // Two lanes may store in either order; an older value only costs another look.
+            // Two lanes may store in either order. If an older value remains, the only effect is that a lane checks
+            // once more.
             W::store_device(&ring.control->limit, fresh);
         } else {
             W::pause();
@@ -65,7 +66,7 @@ WARPLINE_INLINE void send_short(const Ring& ring, u32 first_word, u32 mask, u64 
     if (W::elected(mask)) {
         const u64 position = reserve<W>(ring, SHORT_BYTES);
         if (position != NO_ROOM) {
-            // Records start at multiples of 32 bytes, so a short one never runs over the ring's end.
+            // Records start at multiples of 32 bytes, so a short record never extends past the ring's end.
             unsigned char* at = ring.data + (position & (ring.capacity - 1));
             W::store_pair(at, (u64)first_word | (u64)mask << 32, who);
             W::store_pair(at + 16, third, fourth);
@@ -81,8 +82,9 @@ WARPLINE_INLINE void send_regular(const Ring& ring, u64 who, u32 space_site, u32
     send_short<W>(ring, kind << 28 | space_site, mask, who, MARK | base, fourth == 0 ? 1 : fourth);
 }
 
-// A request whose lanes are expected to lie `stride` bytes apart. One operation tests this. If they do, the lowest
-// lane's own address is all that the record needs. If not, they may still in each half warp: rows of a tile 16 wide.
+// Sends a request whose lanes are expected to be `stride` bytes apart. One operation tests this. If it is true, the
+// record needs only the lowest lane's address. If it is not, the stride may still hold within each half warp, as for
+// the rows of a tile that is 16 wide.
 template <class W>
 WARPLINE_INLINE void send_hinted(const Target& target, u64 who, u32 space_site, u32 mask, typename W::L64 address,
                                  u32 stride) {
@@ -119,7 +121,7 @@ WARPLINE_INLINE void send_hinted(const Target& target, u64 who, u32 space_site, 
     W::reconverge(mask);
 }
 
-// A request with any addresses.
+// Sends a request with any addresses.
 template <class W>
 WARPLINE_INLINE void send_access(const Target& target, u64 who, u32 space_site, u32 mask, typename W::L64 address) {
     const u32 first = W::lowest(mask);

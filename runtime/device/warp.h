@@ -1,5 +1,4 @@
-// The policy of record.h on a GPU. Inline PTX states the exact memory order and scope;
-// no toolkit header is needed.
+// The policy of record.h for a GPU. Inline PTX states the exact memory order and scope, so no toolkit header is needed.
 #pragma once
 
 #define WARPLINE_INLINE __attribute__((device, always_inline)) inline
@@ -14,13 +13,13 @@ struct GpuWarp {
     using Flag = bool;
 
     static WARPLINE_INLINE u32 sm() {
-        // A block stays on its SM: the compiler may read this once per kernel.
+        // A block stays on its SM, so the compiler may read this register once per kernel.
         return (u32)__nvvm_read_ptx_sreg_smid();
     }
     static WARPLINE_INLINE u32 lane() {
         return (u32)__nvvm_read_ptx_sreg_laneid();
     }
-    // Lanes that run this very instruction together.
+    // Returns the lanes that execute this instruction together.
     static WARPLINE_INLINE u32 active() {
         u32 mask;
         asm volatile("activemask.b32 %0;" : "=r"(mask));
@@ -44,17 +43,17 @@ struct GpuWarp {
     static WARPLINE_INLINE u64 broadcast64(u32 mask, u64 value, u32 from) { return shuffle64(mask, value, from); }
     static WARPLINE_INLINE bool all(u32 mask, bool flag) { return __nvvm_vote_all_sync(mask, flag); }
     static WARPLINE_INLINE u32 ballot(u32 mask, bool flag) { return (u32)__nvvm_vote_ballot_sync(mask, flag); }
-    // For each lane the lanes that have its value.
+    // Returns, for each lane, the lanes that have the same value.
     static WARPLINE_INLINE u32 match(u32 mask, u64 value) { return (u32)__nvvm_match_any_sync_i64(mask, (long long)value); }
-    // Whether all lanes have one value.
+    // Returns whether all lanes have the same value.
     static WARPLINE_INLINE bool agree(u32 mask, u64 value) {
         int all;
         __nvvm_match_all_sync_i64p(mask, (long long)value, &all);
         return all != 0;
     }
-    // A value of the lowest lane, where only that lane goes on with it.
+    // Returns a value of the lowest lane; only this lane uses it.
     static WARPLINE_INLINE u64 own(u64 value, u32) { return value; }
-    // Whether a lane is the lowest of `lanes`, which hold it.
+    // Returns whether the calling lane is the lowest of `lanes`.
     static WARPLINE_INLINE bool first_of(u32 lanes) { return elected(lanes); }
     static WARPLINE_INLINE u32 low(u64 value) { return (u32)value; }
     static WARPLINE_INLINE u64 widen(u32 value) { return (u64)(long long)(int)value; }
@@ -83,11 +82,11 @@ struct GpuWarp {
     }
     static WARPLINE_INLINE void pause() { asm volatile("nanosleep.u32 500;"); }
 
-    // Lanes of the mask go on together: what follows a hook is executed as it would have been without.
+    // Makes the lanes of the mask converge again, so that the code after a hook executes as it would without the hook.
     static WARPLINE_INLINE void reconverge(u32 mask) { __nvvm_bar_warp_sync(mask); }
 
-    // Stores to the host are strong at system scope, so that they get there while the kernel runs. The host sees each
-    // word whole; their order does not matter to it.
+    // Stores to the host are strong operations at system scope, so that they arrive while the kernel runs. The host
+    // always sees a whole word; the order of the words does not matter to it.
     static WARPLINE_INLINE void store_pair(unsigned char* at, u64 first, u64 second) {
         asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(first), "l"(second));
     }

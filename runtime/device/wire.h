@@ -1,7 +1,7 @@
-// What travels from a GPU to the host: the words of a record, and the state of a ring.
-// `runtime/src/gpu/wire.rs` mirrors every number here; `tests/gpu` compares the two.
+// The data that a GPU sends to the host: the words of a record, and the state of a ring. `runtime/src/gpu/wire.rs`
+// mirrors every number here; `tests/gpu` compares the two.
 //
-// A record is a run of 8-byte words at a multiple of 32 bytes:
+// A record is a sequence of 8-byte words that starts at a multiple of 32 bytes:
 //
 //   word 0   head (site : 24 | space : 4 | kind : 4, as format/src/access.rs) | mask << 32
 //   word 1   who: MARK | block << 11 | warp in block << 6 | launch slot
@@ -12,9 +12,9 @@
 // In a short record lane l lies at  address + stride · ((l & 15) − (first & 15)) + (other half ? half : 0),
 // where the sum of offsets is taken modulo 2^32 and then as signed.
 //
-// No word (no u32 of a delta) of a record is ever zero, and the host zeroes what it has read before
-// it gives the room back. So the arrival of each word can be seen on its own: a producer needs neither
-// a fence nor a second atomic to publish a record, and what a faulting kernel had sent is readable.
+// No word (no u32 of a delta) of a record is ever zero, and the host zeroes what it has read before it gives the room
+// back. So the host can detect the arrival of each word separately. A producer needs neither a fence nor a second
+// atomic to publish a record, and the host can read what a faulting kernel sent before the fault.
 #pragma once
 
 namespace warpline {
@@ -34,52 +34,52 @@ enum Kind : u32 {
     KIND_BARRIER = 7,
     KIND_CALL = 8,
     KIND_RETURN = 9,
-    KIND_EXIT = 11,  // the lanes leave the kernel; not in the trace
+    KIND_EXIT = 11,  // the lanes leave the kernel; the trace does not contain this record
 };
 
 enum Space : u32 { SPACE_GLOBAL = 1, SPACE_SHARED = 2, SPACE_LOCAL = 3, SPACE_CONSTANT = 4 };
 
 constexpr u32 head(u32 kind, u32 space, u32 site) { return kind << 28 | space << 24 | (site & 0xffffffu); }
 
-// One ring per SM, in device memory, a cache line of its own. Positions count bytes since the start
-// and never wrap; the place in the data is the position modulo the capacity.
+// The control data of one ring. Each SM has a ring, and its control data fills its own cache line in device memory.
+// Positions count bytes since the start and never wrap; the index into the data is the position modulo the capacity.
 struct alignas(128) RingControl {
-    u64 head;         // reserved so far
-    u64 limit;        // positions below are free to write: the last tail seen + capacity
-    u64 dropped;      // records not sent because the ring was full (only when dropping was requested)
+    u64 head;         // the position up to which warps have reserved space
+    u64 limit;        // warps may write positions below this one: the last tail seen + capacity
+    u64 dropped;      // number of records that were not sent because the ring was full (only if dropping was requested)
     const u64* tail;  // the host's position, in pinned memory
 };
 
-// Hooked kernels have these as extra parameters at the end.
+// Hooked kernels have these fields as extra parameters at the end.
 struct Target {
-    RingControl* rings;  // by SM
+    RingControl* rings;  // indexed by SM
     unsigned char* data;  // pinned host memory: the data of all rings, one after another
     u64* counts;         // count cells, `counts_per_sm` for each SM
-    u64 flags;           // see below
+    u64 flags;           // see the FLAG_ constants
 };
 
 // Target::flags
-constexpr u32 FLAG_SLOT_MASK = 0x3f;     // launch slot
+constexpr u32 FLAG_SLOT_MASK = 0x3f;     // the launch slot
 constexpr u32 FLAG_CAPACITY_SHIFT = 8;   // 5 bits: log2 of a ring's bytes
-constexpr u32 FLAG_DROP = 1u << 13;      // drop and count instead of waiting
-constexpr u32 FLAG_COUNTS_SHIFT = 32;    // count cells per SM
+constexpr u32 FLAG_DROP = 1u << 13;      // drop and count a record instead of waiting
+constexpr u32 FLAG_COUNTS_SHIFT = 32;    // number of count cells per SM
 
-constexpr u32 BLOCK_CELLS = 4;   // per block: full warps; other executions, their lanes, those with all live lanes
-constexpr u32 BRANCH_CELLS = 2;  // per branch: mixed executions, divergent ones; then per side: full warps, other lanes
+constexpr u32 BLOCK_CELLS = 4;   // per block: full warps; other executions, their lanes, and executions with all live lanes
+constexpr u32 BRANCH_CELLS = 2;  // per branch: mixed and divergent executions; then per side: full warps and other lanes
 
-// Counters mode: cells of a site in one space, as format/src/gpu.rs has them.
+// Counters mode: the cells of a site in one space, in the order of format/src/gpu.rs.
 constexpr u32 SITE_IDLE = 0;      // 32 − lanes, summed over requests
 constexpr u32 SITE_IDEAL = 1;     // ideal sectors, summed
 constexpr u32 SITE_SECTORS = 2;   // requests with 1, 2, … 32 sectors
 constexpr u32 SITE_LINES = 34;    // requests with 1, 2, … 32 lines
 constexpr u32 SITE_CELLS = 66;
 
-// Written by the finish kernel, in pinned memory: positions that the rings had when the launch was
-// over, and the sums of its count cells. `done` comes last.
+// The finish kernel writes this structure in pinned memory: the positions of the rings at the end of the launch, and
+// the sums of the launch's count cells. It writes `done` last.
 struct Ticket {
     u64 done;
     u64 sms;
-    // then u64 positions[sms], u64 dropped[sms] (since the start), u64 counts[cells per SM]
+    // Two arrays follow: u64 positions[sms], then u64 dropped[sms] (since the start), then u64 counts[cells per SM]
 };
 
 }  // namespace warpline

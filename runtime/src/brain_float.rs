@@ -1,7 +1,7 @@
-//! Rounding to bfloat16, which compiled code calls for on processors without an instruction for it. GCC's own library
-//! has it only from version 13 on.
+//! Rounding to bfloat16. Compiled code calls these functions on processors without an instruction for it. GCC's own
+//! library contains them only from version 13 on.
 
-/// `value` as bfloat16, to the nearest, ties to even. NaN stays NaN.
+/// Returns `value` as bfloat16, rounded to nearest, ties to even. NaN stays NaN.
 fn rounded(value: f32) -> u16 {
     let bits = value.to_bits();
     if value.is_nan() {
@@ -10,7 +10,8 @@ fn rounded(value: f32) -> u16 {
     ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
-/// Returns the same from `double`. The first rounding sets the last bit where it is inexact, so that the second one sees it.
+/// Rounds a `double` to bfloat16. The first rounding, to `float`, sets the last bit if it is inexact, so that the
+/// second rounding takes the inexactness into account.
 fn rounded_double(value: f64) -> u16 {
     let near = value as f32;
     let back = f64::from(near);
@@ -21,13 +22,14 @@ fn rounded_double(value: f64) -> u16 {
     rounded(f32::from_bits(cut | 1))
 }
 
-/// As the compiler expects it: the result in the lower half of the register in which a `float` is returned.
+/// Has the form that the compiler expects: the result is in the lower half of the register in which a `float` is
+/// returned.
 #[unsafe(no_mangle)]
 pub extern "C" fn __truncsfbf2(value: f32) -> f32 {
     f32::from_bits(u32::from(rounded(value)))
 }
 
-/// As above.
+/// Has the same form as [`__truncsfbf2`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __truncdfbf2(value: f64) -> f32 {
     f32::from_bits(u32::from(rounded_double(value)))
@@ -38,12 +40,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the nearest of all bfloat16 numbers around, by trying; of two equally near ones the even one.
+    /// Returns the nearest bfloat16 number by trying the numbers around the value; among two equally near numbers, it
+    /// returns the even one.
     fn reference(value: f64) -> u16 {
         let number = |bits: u16| f64::from(f32::from_bits(u32::from(bits) << 16));
         let start = (value as f32).to_bits() >> 16;
         let candidates = (start.saturating_sub(2)..=start + 2).filter_map(|bits| u16::try_from(bits).ok());
-        // Beyond the largest number comes infinity, which counts as the next power of two.
+        // The number after the largest one is infinity, which counts as the next power of two.
         let place =
             |bits: u16| if bits & 0x7fff == 0x7f80 { 2f64.powi(128).copysign(number(bits)) } else { number(bits) };
         let same_sign =
@@ -63,7 +66,7 @@ mod tests {
         assert_eq!(rounded(f32::MAX), 0x7f80);
         assert_eq!(rounded(-0.0), 0x8000);
         assert!(f32::from_bits(u32::from(rounded(f32::from_bits(0x7f80_0001))) << 16).is_nan());
-        // Naive double rounding would treat this as a tie.
+        // Rounding twice without this correction would treat the value as a tie.
         assert_eq!(rounded_double(1.0 + 2f64.powi(-8) + 2f64.powi(-40)), 0x3f81);
         assert_eq!(rounded_double(1.0 + 2f64.powi(-8) - 2f64.powi(-40)), 0x3f80);
         assert_eq!(rounded_double(1e300), 0x7f80);

@@ -1,4 +1,4 @@
-//! `warpline-cc`, as the compiler of code that arrives while the program runs, and where what it makes is kept.
+//! Runs `warpline-cc` to compile code that arrives while the program runs, and defines where its results are stored.
 
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
@@ -7,19 +7,19 @@ use std::process::{Command, Stdio};
 
 pub use warpline_format::run_time::COMPILER_VARIABLE as VARIABLE;
 
-/// Why nothing can be kept.
+/// The reason why no results can be stored.
 pub const NO_FOLDER: &str = "neither XDG_CACHE_HOME nor HOME is set, so there is no folder for it";
 
-/// The compiler's program.
+/// The path or name of the compiler's executable.
 pub struct Compiler(OsString);
 
 impl Compiler {
-    /// Returns the one that [`VARIABLE`] names, or the one on the search path.
+    /// Returns the compiler that [`VARIABLE`] names, or the one on the search path.
     pub fn find() -> Compiler {
         Compiler(std::env::var_os(VARIABLE).unwrap_or_else(|| "warpline-cc".into()))
     }
 
-    /// Returns a command without arguments, which reads nothing.
+    /// Returns a command without arguments and without standard input.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.0);
         command.stdin(Stdio::null());
@@ -34,7 +34,7 @@ impl Compiler {
 }
 
 impl Hash for Compiler {
-    /// Another build of the same release may make something else.
+    /// The hash includes the build, because another build of the same release may produce different results.
     fn hash<H: Hasher>(&self, state: &mut H) {
         (env!("CARGO_PKG_VERSION"), warpline_format::abi::ABI_VERSION, &self.0).hash(state);
         if let Ok(data) = PathBuf::from(&self.0).metadata() {
@@ -43,7 +43,7 @@ impl Hash for Compiler {
     }
 }
 
-/// Returns a folder among those where `warpline-cc` keeps its files, too.
+/// Returns a folder next to the folders in which `warpline-cc` keeps its files.
 pub fn folder(name: &str) -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(set("HOME")?.join(".cache")));

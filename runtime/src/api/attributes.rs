@@ -11,11 +11,9 @@ use crate::state::runtime::Runtime;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use warpline_format::carveout::CarveoutPreference;
 
-/// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
 const MAX_DYNAMIC_SHARED: c_int = 8;
-/// `cudaFuncAttributePreferredSharedMemoryCarveout`.
 const CARVEOUT: c_int = 9;
-/// Cluster attributes.
+/// The attributes that configure clusters.
 const CLUSTERS: std::ops::RangeInclusive<c_int> = 10..=13;
 const NON_PORTABLE_CLUSTER_SIZE: c_int = 14;
 const CLUSTER_SCHEDULING: c_int = 15;
@@ -24,7 +22,7 @@ fn module(runtime: &Runtime, member: Member) -> &Module {
     &runtime.modules[member.module]
 }
 
-/// Blocks of a kernel that fit on an SM.
+/// Returns how many blocks of a kernel fit on an SM.
 pub(super) fn resident(
     runtime: &Runtime,
     function: *const c_void,
@@ -43,7 +41,7 @@ pub(super) fn resident(
     Ok(device.blocks_on_sm(threads, registers, shared as u32, runtime.options.stated))
 }
 
-/// Dynamic shared memory that each of `blocks` blocks on one SM can have.
+/// Returns the dynamic shared memory that each of `blocks` blocks on one SM can have.
 pub(super) fn available_shared(
     runtime: &Runtime,
     function: *const c_void,
@@ -63,14 +61,14 @@ pub(super) fn available_shared(
     Ok(each.saturating_sub(taken).min(runtime.shared_limit(member)) as usize)
 }
 
-/// What is known of a kernel.
+/// Returns the attributes of a kernel.
 pub(super) fn attributes_of(runtime: &Runtime, function: *const c_void) -> Result<FuncAttributes, Error> {
     let member = runtime.kernel(function)?;
     let device = &runtime.options.device;
     let module = module(runtime, member);
     let kernel = &module.kernels()[member.index];
     let registers = device.registers(known(kernel), runtime.options.stated).count;
-    // As many warps as the register file can feed, within the launch bounds.
+    // The kernel may use as many warps as the register file can hold, within the launch bounds.
     let per_warp = (registers * 32).next_multiple_of(device.register_unit.max(1)).max(1);
     let fed = (device.registers_per_sm / per_warp * 32).min(MAX_THREADS);
     let bound = if kernel.max_threads == 0 { fed } else { fed.min(kernel.max_threads) };
@@ -95,7 +93,7 @@ pub(super) fn attributes_of(runtime: &Runtime, function: *const c_void) -> Resul
     })
 }
 
-/// Keeps a kernel's preferred division of L1 and shared memory; `None` is a number that CUDA does not define.
+/// Sets a kernel's preferred division of L1 and shared memory. `None` stands for a number that CUDA does not define.
 pub(super) fn prefer(
     runtime: &mut Runtime,
     function: *const c_void,
@@ -106,7 +104,7 @@ pub(super) fn prefer(
     Ok(())
 }
 
-/// Sets what a program may set of a kernel. The numbers of the driver's attributes are the runtime's.
+/// Sets a kernel attribute that a program may set. The driver API uses the same attribute numbers as the runtime API.
 pub(super) fn set_attribute(
     runtime: &mut Runtime,
     function: *const c_void,
@@ -124,7 +122,7 @@ pub(super) fn set_attribute(
             Ok(())
         }
         CARVEOUT => prefer(runtime, function, CarveoutPreference::from_percent(value)),
-        // Clusters of up to 16 blocks are allowed without it, and where they are placed follows from the scheduler.
+        // Clusters of up to 16 blocks are allowed without this attribute, and the scheduler decides where they run.
         NON_PORTABLE_CLUSTER_SIZE | CLUSTER_SCHEDULING => Ok(()),
         _ if CLUSTERS.contains(&attribute) => {
             crate::output::message::note(
@@ -138,11 +136,11 @@ pub(super) fn set_attribute(
 }
 
 api! {
-    /// Attributes of a kernel.
+    /// Returns the attributes of a kernel.
     fn cudaFuncGetAttributes(attributes: *mut FuncAttributes, function: *const c_void) |runtime, entry| {
         let _ = entry;
         let value = attributes_of(runtime, function)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(attributes, value) }
     }
 
@@ -152,37 +150,37 @@ api! {
         set_attribute(runtime, function, attribute, value)
     }
 
-    /// Preferred division of L1 and shared memory for a kernel, which the simulated L1 follows.
+    /// Sets the preferred division of L1 and shared memory for a kernel; the simulated L1 uses it.
     fn cudaFuncSetCacheConfig(function: *const c_void, config: c_int) |runtime, entry| {
         let _ = entry;
         prefer(runtime, function, CarveoutPreference::from_cache_config(config))
     }
 
-    /// A hint on shared memory banks, which newer GPUs ignore as well.
+    /// Accepts a preference for shared memory banks, which newer GPUs ignore as well.
     fn cudaFuncSetSharedMemConfig(function: *const c_void, config: c_int) |runtime, entry| {
         let _ = entry;
         runtime.kernel(function)?;
         if (0..=2).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
     }
 
-    /// Mangled name of a kernel.
+    /// Returns the mangled name of a kernel.
     fn cudaFuncGetName(name: *mut *const c_char, function: *const c_void) |runtime, entry| {
         let _ = entry;
         let member = runtime.kernel(function)?;
         let text = module(runtime, member).kernels()[member.index].name;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(name, text) }
     }
 
-    /// The handle of a kernel: its stub.
+    /// Returns the handle of a kernel, which is its stub.
     fn cudaGetKernel(kernel: *mut *const c_void, function: *const c_void) |runtime, entry| {
         let _ = entry;
         runtime.kernel(function)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(kernel, function) }
     }
 
-    /// Blocks of a kernel that fit on an SM.
+    /// Returns how many blocks of a kernel fit on an SM.
     fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         blocks: *mut c_int,
         function: *const c_void,
@@ -191,11 +189,11 @@ api! {
     ) |runtime, entry| {
         let _ = entry;
         let resident = resident(runtime, function, threads, dynamic)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(blocks, resident as c_int) }
     }
 
-    /// Blocks of a kernel that fit on an SM; the flag on caching has no effect since compute capability 5.3.
+    /// Returns how many blocks of a kernel fit on an SM; the caching flag has no effect since compute capability 5.3.
     fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks: *mut c_int,
         function: *const c_void,
@@ -208,11 +206,11 @@ api! {
             return Err(error::INVALID_VALUE);
         }
         let resident = resident(runtime, function, threads, dynamic)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(blocks, resident as c_int) }
     }
 
-    /// Dynamic shared memory that each of `blocks` blocks on one SM can have.
+    /// Returns the dynamic shared memory that each of `blocks` blocks on one SM can have.
     fn cudaOccupancyAvailableDynamicSMemPerBlock(
         bytes: *mut usize,
         function: *const c_void,
@@ -221,7 +219,7 @@ api! {
     ) |runtime, entry| {
         let _ = entry;
         let found = available_shared(runtime, function, blocks, threads)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(bytes, found) }
     }
 }

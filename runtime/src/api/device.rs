@@ -8,10 +8,10 @@ use crate::state::runtime::{Runtime, call_any, clear_error};
 use std::ffi::{c_char, c_int, c_uint};
 use warpline_format::carveout::CarveoutPreference;
 
-/// The PCI address that the device claims.
+/// The PCI address that the simulated device reports.
 pub(super) const PCI_ADDRESS: &[u8] = b"0000:01:00.0\0";
 
-/// Numbers of other devices are wrong.
+/// Returns an error for every device number other than 0.
 pub(super) fn only_device(device: c_int) -> Result<(), Error> {
     if device == 0 { Ok(()) } else { Err(error::INVALID_DEVICE) }
 }
@@ -27,10 +27,10 @@ pub(super) fn limit(runtime: &mut Runtime, which: c_int) -> Result<&mut u64, Err
 }
 
 api! {
-    /// Number of devices: one.
+    /// Returns the number of devices, which is one.
     fn cudaGetDeviceCount(count: *mut c_int) |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(count, 1) }
     }
 
@@ -40,57 +40,57 @@ api! {
         only_device(device)
     }
 
-    /// Makes the device ready.
+    /// Initializes the device.
     fn cudaInitDevice(device: c_int, _device_flags: c_uint, _flags: c_uint) |runtime, entry| {
         let _ = (runtime, entry);
         only_device(device)
     }
 
-    /// The device in use.
+    /// Returns the current device.
     fn cudaGetDevice(device: *mut c_int) |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(device, 0) }
     }
 
-    /// The device that suits a wish: the only one.
+    /// Returns the device that fits the requested properties best; there is only one.
     fn cudaChooseDevice(device: *mut c_int, wish: *const DeviceProp) |runtime, entry| {
         let _ = (runtime, entry);
         if wish.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(device, 0) }
     }
 
-    /// Devices that may be used.
+    /// Sets the devices that may be used.
     fn cudaSetValidDevices(devices: *const c_int, count: c_int) |runtime, entry| {
         let _ = (runtime, entry);
         if count < 0 || (count > 0 && devices.is_null()) {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: the program gives an array of that length.
+        // SAFETY: the program passes an array of this length.
         (0..count as usize).try_for_each(|index| only_device(unsafe { *devices.add(index) }))
     }
 
-    /// Properties of the device.
+    /// Returns the properties of the device.
     fn cudaGetDeviceProperties(place: *mut DeviceProp, device: c_int) |runtime, entry| {
         let _ = entry;
         only_device(device)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, properties(&runtime.options.device)) }
     }
 
-    /// One property of the device.
+    /// Returns one property of the device.
     fn cudaDeviceGetAttribute(value: *mut c_int, which: c_int, device: c_int) |runtime, entry| {
         let _ = entry;
         only_device(device)?;
         let found = attribute(&runtime.options.device, which).ok_or(error::INVALID_VALUE)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(value, found) }
     }
 
-    /// Waits for the device. Everything is done; what kernels printed becomes visible.
+    /// Waits for the device. All work is already done; the call prints the output of kernels.
     fn cudaDeviceSynchronize() |runtime, entry| {
         let _ = entry;
         runtime.synchronise();
@@ -105,42 +105,42 @@ api! {
         Ok(())
     }
 
-    /// A limit.
+    /// Returns a limit.
     fn cudaDeviceGetLimit(value: *mut usize, which: c_int) |runtime, entry| {
         let _ = entry;
         let found = *limit(runtime, which)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(value, found as usize) }
     }
 
-    /// Preferred division of L1 and shared memory for kernels without a preference of their own.
+    /// Sets the preferred division of L1 and shared memory for kernels without a preference of their own.
     fn cudaDeviceSetCacheConfig(config: c_int) |runtime, entry| {
         let _ = entry;
         runtime.carveout = CarveoutPreference::from_cache_config(config).ok_or(error::INVALID_VALUE)?;
         Ok(())
     }
 
-    /// The preferred division of L1 and shared memory.
+    /// Returns the preferred division of L1 and shared memory.
     fn cudaDeviceGetCacheConfig(config: *mut c_int) |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(config, runtime.carveout.cache_config()) }
     }
 
-    /// A hint on shared memory banks, which newer GPUs ignore as well.
+    /// Accepts a preference for shared memory banks, which newer GPUs ignore as well.
     fn cudaDeviceSetSharedMemConfig(config: c_int) |runtime, entry| {
         let _ = (runtime, entry);
         if (0..=2).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
     }
 
-    /// Width of shared memory banks: four bytes.
+    /// Returns the width of shared memory banks, which is four bytes.
     fn cudaDeviceGetSharedMemConfig(config: *mut c_int) |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(config, 1) }
     }
 
-    /// Range of stream priorities.
+    /// Returns the range of stream priorities.
     fn cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) |runtime, entry| {
         let _ = (runtime, entry);
         let (low, high) = super::streams::PRIORITIES;
@@ -153,7 +153,7 @@ api! {
         }
     }
 
-    /// The device's PCI address.
+    /// Returns the device's PCI address.
     fn cudaDeviceGetPCIBusId(text: *mut c_char, length: c_int, device: c_int) |runtime, entry| {
         let _ = (runtime, entry);
         only_device(device)?;
@@ -165,22 +165,22 @@ api! {
         Ok(())
     }
 
-    /// The device at a PCI address.
+    /// Returns the device at a PCI address.
     fn cudaDeviceGetByPCIBusId(device: *mut c_int, text: *const c_char) |runtime, entry| {
         let _ = (runtime, entry);
         if text.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: a string by the contract.
+        // SAFETY: the pointer is a string by the contract.
         let wanted = unsafe { std::ffi::CStr::from_ptr(text) };
         if wanted.to_bytes_with_nul() != PCI_ADDRESS {
             return Err(error::INVALID_DEVICE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(device, 0) }
     }
 
-    /// Flags of the device, for how the host waits; they change no result.
+    /// Sets flags that control how the host waits for the device; they do not change any result.
     fn cudaSetDeviceFlags(flags: c_uint) |runtime, entry| {
         let _ = entry;
         if flags & !0xff != 0 {
@@ -190,53 +190,53 @@ api! {
         Ok(())
     }
 
-    /// Flags of the device.
+    /// Returns the flags of the device.
     fn cudaGetDeviceFlags(flags: *mut c_uint) |runtime, entry| {
         let _ = entry;
         let value = runtime.device_flags;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(flags, value) }
     }
 
-    /// Returns whether a device can reach another's memory: there is no other.
+    /// Returns that a device cannot access the memory of another, because there is only one device.
     fn cudaDeviceCanAccessPeer(answer: *mut c_int, device: c_int, peer: c_int) |runtime, entry| {
         let _ = (runtime, entry);
         only_device(device)?;
         only_device(peer)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(answer, 0) }
     }
 
-    /// What joins two devices: there are not two.
+    /// Returns an attribute of the link between two devices; fails because there is only one device.
     fn cudaDeviceGetP2PAttribute(_value: *mut c_int, _which: c_int, _from: c_int, _to: c_int) |runtime, entry| {
         let _ = (runtime, entry);
         Err(error::INVALID_DEVICE)
     }
 
-    /// Opens another device's memory: there is no other.
+    /// Enables access to another device's memory; fails because there is only one device.
     fn cudaDeviceEnablePeerAccess(_peer: c_int, _flags: c_uint) |runtime, entry| {
         let _ = (runtime, entry);
         Err(error::INVALID_DEVICE)
     }
 
-    /// Closes another device's memory: it was not open.
+    /// Disables access to another device's memory; fails because access was never enabled.
     fn cudaDeviceDisablePeerAccess(_peer: c_int) |runtime, entry| {
         let _ = (runtime, entry);
         Err(error::PEER_ACCESS_NOT_ENABLED)
     }
 
-    /// Empties the persisting part of L2.
+    /// Resets the persisting lines of L2.
     fn cudaCtxResetPersistingL2Cache() |runtime, entry| {
         let _ = (runtime, entry);
         Ok(())
     }
 }
 
-/// Ends the work on the device: allocations are freed, and an error that no call survived is gone.
+/// Ends all work on the device, frees its allocations, and clears a sticky error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceReset() -> Error {
     if crate::real::active() {
-        // The rings would go with it, and the launches after it could not be recorded.
+        // A reset would also free the rings, and later launches could not be recorded.
         crate::output::message::note_once(
             "cudaDeviceReset: the device is kept, so that later launches can be recorded".into(),
         );

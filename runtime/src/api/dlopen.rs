@@ -1,18 +1,18 @@
-//! Programs that load CUDA's libraries themselves instead of being linked with them: the runtime is in the program
-//! already, so the library that they request is the program itself. Links of `warpline-cc` lead calls of `dlopen` here
-//! (the linker's `--wrap`), but for those that carry code for GPUs; calls within libraries that were linked by others
-//! are not seen.
+//! Programs that load CUDA's libraries themselves instead of linking with them. The runtime is already in the program,
+//! so a request for such a library returns the program itself. When `warpline-cc` links, it redirects calls of `dlopen`
+//! to this file with the linker's `--wrap`, except in links that contain code for GPUs. Calls within libraries that
+//! other tools linked are not redirected.
 
 use crate::output::message;
 use crate::real::system;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null;
 
-/// What the runtime takes the place of, up to the first dot of a file's name.
+/// Names of the libraries that the runtime replaces, up to the first dot of the file name.
 const OURS: [&str; 4] = ["libcuda", "libcudart", "libnvrtc", "libnvrtc-builtins"];
 
-/// Libraries that exist on GPUs only. A program may work without them and try several versions, so each is reported
-/// once.
+/// Libraries that exist on GPUs only. A program may work without them and try several versions, so each library is
+/// reported once.
 const ABSENT: [&str; 11] = [
     "libcublas",
     "libcublasLt",
@@ -27,29 +27,28 @@ const ABSENT: [&str; 11] = [
     "libnvJitLink",
 ];
 
-/// The name of a library, without its folder and version.
+/// Returns the name of a library without its folder and version.
 fn stem(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.split('.').next().unwrap_or(name)
 }
 
-/// Returns the program's `dlopen`.
+/// Replaces the program's calls of `dlopen`.
 ///
-/// # Safety
-/// As `dlopen`.
+/// # Safety The requirements of `dlopen` apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
     if file.is_null() {
-        // SAFETY: the contract is the caller's.
+        // SAFETY: the caller fulfils the contract.
         return unsafe { system::dlopen(file, flags) };
     }
-    // SAFETY: a string by the contract.
+    // SAFETY: the pointer is a string by the contract.
     let name = unsafe { CStr::from_ptr(file) }.to_string_lossy();
     if OURS.contains(&stem(&name)) {
-        // SAFETY: the program itself.
+        // SAFETY: null names the program itself.
         return unsafe { system::dlopen(null(), flags) };
     }
-    // SAFETY: the contract is the caller's.
+    // SAFETY: the caller fulfils the contract.
     let library = unsafe { system::dlopen(file, flags) };
     if library.is_null() && ABSENT.contains(&stem(&name)) {
         message::note_once(format!("the program loads {}, which the CPU device does not offer", stem(&name)));

@@ -1,4 +1,4 @@
-//! The driver's functions by their names. Programs that are linked with the runtime alone call the driver through them.
+//! The driver's functions by their names. Programs that are linked only with the runtime call the driver through them.
 
 use super::driver::entry_points::answer;
 use super::per_thread;
@@ -6,10 +6,9 @@ use crate::cuda::error::{self, Error};
 use crate::cuda::version::VERSION;
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
-/// The driver's function of a name for the runtime's own release.
+/// Returns the driver's function with a name, for the runtime's own release.
 ///
-/// # Safety
-/// A name and a place; the status may be null.
+/// # Safety The pointers are a string and a valid place for the address; the status may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGetDriverEntryPoint(
     name: *const c_char,
@@ -17,14 +16,13 @@ pub unsafe extern "C" fn cudaGetDriverEntryPoint(
     _flags: c_ulonglong,
     status: *mut c_int,
 ) -> Error {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { answer(name, place, VERSION, status) }
 }
 
-/// The driver's function of a name for a release.
+/// Returns the driver's function with a name, for a given release.
 ///
-/// # Safety
-/// A name and a place; the status may be null.
+/// # Safety The pointers are a string and a valid place for the address; the status may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
     name: *const c_char,
@@ -34,7 +32,7 @@ pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
     status: *mut c_int,
 ) -> Error {
     let Ok(release) = c_int::try_from(release) else { return error::INVALID_VALUE };
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { answer(name, place, release, status) }
 }
 

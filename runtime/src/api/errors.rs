@@ -6,7 +6,7 @@ use crate::cuda::version::VERSION;
 use crate::state::runtime::last_error;
 use std::ffi::{c_char, c_int};
 
-/// Returns the thread's last error and clears it, unless the error is one after which every call fails.
+/// Returns the thread's last error and clears it, unless the error is sticky.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> Error {
     if crate::real::active() {
@@ -24,41 +24,41 @@ pub extern "C" fn cudaPeekAtLastError() -> Error {
     last_error(false)
 }
 
-/// Name of an error code.
+/// Returns the name of an error code.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetErrorName(code: Error) -> *const c_char {
     error::name(code).as_ptr()
 }
 
-/// Text of an error code.
+/// Returns the description of an error code.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetErrorString(code: Error) -> *const c_char {
     error::text(code).as_ptr()
 }
 
 api! {
-    /// Version of the driver, which is the runtime's.
+    /// Returns the version of the driver, which is that of the runtime.
     fn cudaDriverGetVersion(version: *mut c_int) |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { super::put(version, VERSION) }
     }
 
-    /// Version of the runtime.
+    /// Returns the version of the runtime.
     fn cudaRuntimeGetVersion(version: *mut c_int) |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { super::put(version, VERSION) }
     }
 
-    /// Launches are traced again.
+    /// Starts the recording of launches again.
     fn cudaProfilerStart() |runtime, entry| => crate::gpu::calls::profiler_start {
         let _ = entry;
         runtime.profiling = true;
         Ok(())
     }
 
-    /// Launches are not traced until `cudaProfilerStart`.
+    /// Stops the recording of launches until `cudaProfilerStart`.
     fn cudaProfilerStop() |runtime, entry| => crate::gpu::calls::profiler_stop {
         let _ = entry;
         runtime.profiling = false;

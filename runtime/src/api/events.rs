@@ -1,4 +1,4 @@
-//! Events. The time between two of them is the real time of the work between them.
+//! Events. The time between two events is the real time of the work between them.
 
 use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
@@ -9,10 +9,10 @@ use std::time::Instant;
 
 /// `cudaEventDisableTiming`.
 pub(super) const DISABLE_TIMING: c_uint = 2;
-/// Blocking sync, disable timing, interprocess.
+/// The flags for blocking synchronization, disabled timing and interprocess events.
 pub(super) const FLAGS: c_uint = 7;
 
-/// Records an event, in the capture of a stream that is being captured.
+/// Records an event. If the stream is being captured, the event becomes part of the capture.
 pub(super) fn record(runtime: &mut Runtime, event: usize, stream: usize) -> Result<(), Error> {
     let queue = runtime.streams.get(stream)?;
     let event_state = runtime.streams.event(event)?;
@@ -28,7 +28,7 @@ api! {
     fn cudaEventCreate(event: *mut EventHandle) |runtime, entry| {
         let _ = entry;
         let handle = runtime.streams.create_event(false);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(event, handle as EventHandle) }
     }
 
@@ -39,17 +39,17 @@ api! {
             return Err(error::INVALID_VALUE);
         }
         let handle = runtime.streams.create_event(flags & DISABLE_TIMING != 0);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(event, handle as EventHandle) }
     }
 
-    /// Records the time.
+    /// Records an event with the current time.
     fn cudaEventRecord(event: EventHandle, stream: StreamHandle) |runtime, entry| {
         let _ = entry;
         record(runtime, event as usize, stream as usize)
     }
 
-    /// Records the time.
+    /// Records an event with the current time.
     fn cudaEventRecordWithFlags(event: EventHandle, stream: StreamHandle, flags: c_uint) |runtime, entry| {
         let _ = entry;
         if flags > 1 {
@@ -58,7 +58,7 @@ api! {
         record(runtime, event as usize, stream as usize)
     }
 
-    /// Returns whether the work before the event is done: it always is.
+    /// Returns that the work before the event is done, which is always true.
     fn cudaEventQuery(event: EventHandle) |runtime, entry| {
         let _ = entry;
         runtime.streams.wait_for_event(event as usize)
@@ -77,11 +77,11 @@ api! {
         runtime.streams.destroy_event(event as usize)
     }
 
-    /// Milliseconds between two events.
+    /// Returns the milliseconds between two events.
     fn cudaEventElapsedTime(milliseconds: *mut f32, start: EventHandle, end: EventHandle) |runtime, entry| {
         let _ = entry;
         let elapsed = runtime.streams.elapsed(start as usize, end as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(milliseconds, elapsed) }
     }
 }

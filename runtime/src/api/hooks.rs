@@ -1,4 +1,4 @@
-//! What hooked host code calls (`docs/design/borders.md`, section 6), and `warpline.h`.
+//! Functions that hooked host code calls (`docs/design/borders.md`, section 6), and the function of `warpline.h`.
 
 use crate::memory::host::{HostAllocation, PATH_FROM};
 use crate::modules::module::name as text;
@@ -8,50 +8,45 @@ use crate::state::runtime::lock;
 use std::ffi::{c_char, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 
-/// Name for the thread's next allocation.
+/// Sets the name of the thread's next allocation.
 ///
-/// # Safety
-/// `name` is null or a string.
+/// # Safety `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_name(name: *const c_char) {
     names::set_name((!name.is_null()).then(|| text(name)));
 }
 
-/// Name for the thread's next allocation: `suffix` of the object that was entered last, `alone` where that has no name.
-/// `flags` are those of `warpline_format::hooks`.
+/// Sets the name of the thread's next allocation: the name of the object that was entered last, followed by `suffix`,
+/// or `alone` if the object has no name. `flags` are those of `warpline_format::hooks`.
 ///
-/// # Safety
-/// `suffix` is null or a string, `alone` a string.
+/// # Safety `suffix` is null or a string, `alone` a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_name_member(suffix: *const c_char, alone: *const c_char, flags: u32) {
     let suffix = (!suffix.is_null()).then(|| text(suffix));
     names::set_member(suffix.as_deref(), &text(alone), flags);
 }
 
-/// Notes an object that may allocate from here on, until `__warpline_leave` of the result. `.field` is a part of the one
-/// before.
+/// Records that an object may allocate from now on, until `__warpline_leave` is called with the result. A name with a
+/// leading dot, such as `.field`, is a part of the object that was entered before.
 ///
-/// # Safety
-/// `name` is null or a string.
+/// # Safety `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_enter(name: *const c_char, has_elements: u32) -> u32 {
     let name = (!name.is_null()).then(|| text(name));
     u32::try_from(names::enter(name.as_deref(), has_elements != 0)).unwrap_or(u32::MAX)
 }
 
-/// What `__warpline_enter` began has come to its end.
+/// Ends what `__warpline_enter` began.
 ///
-/// # Safety
-/// None.
+/// # Safety None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_leave(depth: u32) {
     names::leave(depth as usize);
 }
 
-/// Notes a host allocation.
+/// Records a host allocation.
 ///
-/// # Safety
-/// The strings are null or zero-terminated.
+/// # Safety The strings are null or zero-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_host_allocated(
     pointer: *mut c_void,
@@ -93,10 +88,9 @@ pub unsafe extern "C" fn __warpline_host_freed(pointer: *mut c_void) {
     }
 }
 
-/// Names a device or host allocation, or a part of one. See `warpline.h`.
+/// Names a device or host allocation, or a part of an allocation. See `warpline.h`.
 ///
-/// # Safety
-/// `name` is null or a string.
+/// # Safety `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn warpline_name(pointer: *const c_void, bytes: usize, name: *const c_char) {
     let here = 0u8;

@@ -1,5 +1,5 @@
-//! Functions that Warpline's Python package calls in addition to the driver API, for programs whose frames and arrays
-//! an interpreter holds.
+//! Functions that Warpline's Python package calls in addition to the driver API. They serve programs whose call stacks
+//! and arrays belong to an interpreter.
 
 use super::put;
 use crate::cuda::error::{self, Error};
@@ -13,20 +13,18 @@ use std::ffi::{c_char, c_int, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 use warpline_format::options::Check;
 
-/// Sets the calling thread's path, innermost frame first: a line each of function, file and line number with the unit
-/// separator (0x1f) between them. Null or empty text takes it away.
+/// Sets the calling thread's call path, innermost frame first. Each line contains function, file and line number,
+/// separated by the unit separator (0x1f). Null or empty text removes the path.
 ///
-/// # Safety
-/// `frames` is null or a string.
+/// # Safety `frames` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_interpreted_path(frames: *const c_char) {
     interpreted::set(&text(frames));
 }
 
-/// Loads a module as `cuModuleLoadData` does. Its only kernel is called `shown`.
+/// Loads a module as `cuModuleLoadData` does. Its only kernel gets the display name `shown`.
 ///
-/// # Safety
-/// The requirements of `cuModuleLoadData` apply; `shown` is null or a string.
+/// # Safety The requirements of `cuModuleLoadData` apply; `shown` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_load_module(
     module: *mut Handle,
@@ -35,7 +33,7 @@ pub unsafe extern "C" fn __warpline_load_module(
 ) -> Error {
     call(|runtime| {
         let shown = (!shown.is_null()).then(|| text(shown));
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let handle = runtime.load_image(image.cast(), shown.as_deref())?;
             put(module, handle)
@@ -43,11 +41,11 @@ pub unsafe extern "C" fn __warpline_load_module(
     })
 }
 
-/// Makes an array of the program's reachable for kernels, under its own address, as an allocation called `name`. What
-/// was known of its bytes before ends, unless it is an array of the same place and size, which is this one.
+/// Makes an array of the program accessible to kernels under its own address, as an allocation called `name`. This ends
+/// all earlier allocations that share its bytes, except an array with the same address and size, which is the same
+/// array.
 ///
-/// # Safety
-/// The program's memory from `pointer` on has `bytes` bytes; `name` is null or a string.
+/// # Safety The program's memory from `pointer` on has `bytes` bytes; `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_tensor(pointer: *mut c_void, bytes: usize, name: *const c_char) -> Error {
     let here = 0u8;
@@ -71,11 +69,10 @@ pub unsafe extern "C" fn __warpline_tensor(pointer: *mut c_void, bytes: usize, n
     })
 }
 
-/// Records the contents of an array's memory, for messages: `shape` is type and shape as text, the first element is
-/// `offset` bytes after the start, each has `element` bytes.
+/// Records what an array's memory contains, for messages. `shape` is the type and the shape as text, the first element
+/// is `offset` bytes after the start, and each element has `element` bytes.
 ///
-/// # Safety
-/// `shape` is a string.
+/// # Safety `shape` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_tensor_shape(
     pointer: *mut c_void,
@@ -90,26 +87,24 @@ pub unsafe extern "C" fn __warpline_tensor_shape(
     })
 }
 
-/// Notes that the program's array that starts at `pointer` is gone.
+/// Records that the program's array that starts at `pointer` no longer exists.
 ///
-/// # Safety
-/// None: the address is only compared.
+/// # Safety None: the address is only compared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
     let here = 0u8;
     let entry = Entry::new(std::hint::black_box(&here));
-    // An array may outlive what a bad access made of the device.
+    // An array may exist longer than a device that a bad access made unusable.
     crate::state::runtime::call_any(|runtime| match runtime.free(pointer as u64, &[AllocationKind::Tensor], entry) {
         Err(error::INVALID_VALUE) => Ok(()),
         other => other,
     })
 }
 
-/// Accesses are checked (`always` is not 0) also in launches that are not recorded, unless the run's options turn
-/// checks off: the arrays of an interpreted program lie among its other memory.
+/// If `always` is not 0, accesses are checked also in launches that are not recorded, unless the run's options turn
+/// checks off. This is needed because the arrays of an interpreted program are between its other memory.
 ///
-/// # Safety
-/// None.
+/// # Safety None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_always_check(always: c_int) -> Error {
     crate::state::runtime::call_any(|runtime| {
@@ -118,11 +113,10 @@ pub unsafe extern "C" fn __warpline_always_check(always: c_int) -> Error {
     })
 }
 
-/// From now on at most `blocks` blocks of a launch run, spread over its grid, for sections that are only estimated; 0:
-/// all. Launches whose blocks may wait for each other run whole.
+/// From now on, at most `blocks` blocks of a launch run, distributed over its grid; 0 means all. This is for sections
+/// that are only estimated. Launches whose blocks may wait for each other run completely.
 ///
-/// # Safety
-/// None.
+/// # Safety None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_most_blocks(blocks: u64) -> Error {
     crate::state::runtime::call_any(|runtime| {
@@ -131,11 +125,10 @@ pub unsafe extern "C" fn __warpline_most_blocks(blocks: u64) -> Error {
     })
 }
 
-/// Begins a section of the program with a trace of its own, in this file; `estimating`: whatever the run's filters
-/// leave out is in it, too.
+/// Begins a section of the program with its own trace, in this file. If `estimating` is set, the section also contains
+/// what the run's filters exclude.
 ///
-/// # Safety
-/// `file` is a string.
+/// # Safety `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_section_begin(file: *const c_char, estimating: c_int) -> Error {
     call(|runtime| {
@@ -147,16 +140,15 @@ pub unsafe extern "C" fn __warpline_section_begin(file: *const c_char, estimatin
     })
 }
 
-/// Ends the section that was begun last; its file is complete.
+/// Ends the section that was begun last, and completes its file.
 ///
-/// # Safety
-/// None.
+/// # Safety None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_section_end() -> Error {
     crate::state::runtime::call_any(Runtime::end_section)
 }
 
-/// Ends the arrays that share bytes with a range: their memory has another owner now.
+/// Ends the arrays that share bytes with a range, because their memory now has another owner.
 fn end_tensors_in(runtime: &mut Runtime, start: u64, bytes: u64, entry: Entry) -> Result<(), Error> {
     let end = start.saturating_add(bytes);
     let overlaps = |from: u64, bytes: u64| from < end && start < from.saturating_add(bytes);

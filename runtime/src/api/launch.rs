@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::ffi::{c_uint, c_void};
 use std::mem::ManuallyDrop;
 
-/// What `<<<…>>>` leaves for the stub that it calls.
+/// The launch configuration that `<<<…>>>` stores for the stub that it calls.
 #[derive(Clone, Copy)]
 struct Pushed {
     grid: Dim3,
@@ -22,15 +22,14 @@ struct Pushed {
 }
 
 thread_local! {
-    /// Without a destructor: destructors of static objects, which may launch kernels, run after those of threads' own
-    /// variables.
+    /// The variable has no destructor, because destructors of static objects may launch kernels and run after the
+    /// destructors of thread-local variables.
     static PUSHED: RefCell<ManuallyDrop<Vec<Pushed>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// First half of `kernel<<<grid, block, shared, stream>>>(…)`: 0 where the call may continue.
+/// First half of `kernel<<<grid, block, shared, stream>>>(…)`: returns 0 if the launch may continue.
 ///
-/// # Safety
-/// None; the signature is CUDA's.
+/// # Safety None; the signature is CUDA's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaPushCallConfiguration(
     grid: Dim3,
@@ -42,10 +41,9 @@ pub unsafe extern "C" fn __cudaPushCallConfiguration(
     0
 }
 
-/// Second half, in the stub: takes the configuration back.
+/// Second half of the launch, called in the stub: returns the stored configuration and removes it.
 ///
-/// # Safety
-/// The pointers are valid for writes.
+/// # Safety The pointers are valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaPopCallConfiguration(
     grid: *mut Dim3,
@@ -56,13 +54,13 @@ pub unsafe extern "C" fn __cudaPopCallConfiguration(
     let taken = PUSHED.with_borrow_mut(|pushed| {
         let last = pushed.pop();
         if pushed.is_empty() {
-            // It is never dropped, so it must keep no memory.
+            // The vector is never dropped, so it must not keep any memory.
             pushed.shrink_to_fit();
         }
         last
     });
     let Some(pushed) = taken else { return error::MISSING_CONFIGURATION };
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe {
         grid.write(pushed.grid);
         block.write(pushed.block);
@@ -91,10 +89,9 @@ pub(super) fn cluster_dimension(value: &[u32]) -> [u32; 3] {
     [x, y, z]
 }
 
-/// Launches a kernel, or makes a node of it where the stream is being captured.
+/// Launches a kernel, or adds a node for it if the stream is being captured.
 ///
-/// # Safety
-/// The requirements of [`Runtime::launch`] apply.
+/// # Safety The requirements of [`Runtime::launch`] apply.
 pub(super) unsafe fn launch(
     runtime: &mut Runtime,
     stream: StreamHandle,
@@ -104,7 +101,7 @@ pub(super) unsafe fn launch(
     entry: Entry,
 ) -> Result<(), Error> {
     let arguments = arguments.cast_const().cast();
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe {
         if runtime.captures.find(stream as usize).is_some() {
             let work = runtime.kernel_work(function, configuration, arguments)?;
@@ -125,7 +122,7 @@ api! {
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::launch_kernel, launches 1 {
         let configuration = configuration(runtime, grid, block, shared, stream, false)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { launch(runtime, stream, function, configuration, arguments, entry) }
     }
 
@@ -139,21 +136,21 @@ api! {
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::launch_kernel, launches 1 {
         let configuration = configuration(runtime, grid, block, shared, stream, true)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { launch(runtime, stream, function, configuration, arguments, entry) }
     }
 
-    /// Launches a kernel with attributes. Of these, the ones that only steer speed have no effect.
+    /// Launches a kernel with attributes. Attributes that only affect speed have no effect.
     fn cudaLaunchKernelExC(
         config: *const LaunchConfig,
         function: *const c_void,
         arguments: *mut *mut c_void,
     ) |runtime, entry| => crate::gpu::calls::launch_configured, launches 1 {
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let config = unsafe { config.as_ref() }.ok_or(error::INVALID_VALUE)?;
         let (mut cooperative, mut cluster) = (false, [0; 3]);
         for index in 0..config.attribute_count as usize {
-            // SAFETY: the program gives an array of that length.
+            // SAFETY: the program passes an array of this length.
             let attribute = unsafe { &*config.attributes.add(index) };
             match attribute.id {
                 LaunchConfig::COOPERATIVE => cooperative = attribute.value[0] != 0,
@@ -164,7 +161,7 @@ api! {
         let configuration =
             configuration(runtime, config.grid, config.block, config.shared, config.stream, cooperative)?;
         let configuration = Configuration { cluster, ..configuration };
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { launch(runtime, config.stream, function, configuration, arguments, entry) }
     }
 }
@@ -182,28 +179,27 @@ per_thread! {
         data: *mut c_void) [stream];
 }
 
-/// The variant for programs built with a default stream per thread.
+/// The variant for programs compiled with a default stream per thread.
 ///
-/// # Safety
-/// The requirements of [`cudaLaunchKernelExC`] apply.
+/// # Safety The requirements of [`cudaLaunchKernelExC`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaLaunchKernelExC_ptsz(
     config: *const LaunchConfig,
     function: *const c_void,
     arguments: *mut *mut c_void,
 ) -> Error {
-    // SAFETY: null or valid by the contract.
+    // SAFETY: the pointer is null or valid by the contract.
     let own = unsafe { config.as_ref() }
         .map(|config| LaunchConfig { stream: crate::gpu::per_thread_stream(config.stream), ..*config });
-    // SAFETY: handed through; the copy outlives the call.
+    // SAFETY: the caller fulfils the contract; the copy outlives the call.
     unsafe { cudaLaunchKernelExC(own.as_ref().map_or(config, std::ptr::from_ref), function, arguments) }
 }
 
-/// Calls a host function when all work before it is done, which is at once. The function may not
-/// call CUDA; it runs without the runtime's lock all the same.
+/// Calls a host function after all earlier work of the stream. This work is already complete, so the function is called
+/// immediately. CUDA does not allow the function to call CUDA functions; it nevertheless runs without the runtime's
+/// lock.
 ///
-/// # Safety
-/// The function takes the pointer.
+/// # Safety The function accepts the pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaLaunchHostFunc(
     stream: StreamHandle,
@@ -219,7 +215,7 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
     }
     let mut now = true;
     let known = call_as(call, 0, |runtime| {
-        // The function may let the host go on.
+        // The function may release work for which the host waits.
         runtime.streams.wait_for(stream as usize)?;
         let function = function.ok_or(error::INVALID_VALUE)?;
         if runtime.captures.find(stream as usize).is_some() {
@@ -233,7 +229,7 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
         && now
         && let Some(function) = function
     {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { function(data) };
     }
     known

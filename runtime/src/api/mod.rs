@@ -1,7 +1,8 @@
-//! The CUDA runtime API, version 13.0, and what programs mix into it of the driver API: one file per group of
-//! functions. Each function checks its arguments as CUDA does and hands over to the runtime.
+//! The CUDA runtime API, version 13.0, and the functions of the driver API that programs use together with it. Each
+//! file contains one group of functions. Each function checks its arguments as CUDA does and then calls the runtime.
 //!
-//! What is not offered is not defined, so that linking a program that needs it fails and names it.
+//! Functions that are not offered are not defined, so linking a program that needs such a function fails, and the
+//! linker's message names the function.
 
 pub mod attributes;
 pub mod copies;
@@ -22,10 +23,10 @@ pub mod streams;
 
 use crate::cuda::error::{self, Error};
 
-/// Defines exported functions. `entry` names the place in the caller's stack from which call paths
-/// start; the body runs with the runtime locked and answers with a CUDA error code. On a real GPU the call
-/// goes to CUDA's own function instead, through the handler that `=>` names where the profile needs to know. `launches`
-/// is the number of launches that it makes.
+/// Defines exported functions. `entry` is the position in the caller's stack from which call paths start. The body runs
+/// while the runtime is locked and returns a CUDA error code. On a real GPU, the call goes to CUDA's own function
+/// instead; if the profile needs data about the call, it goes through the handler after `=>`. `launches` is the number
+/// of launches that the function makes.
 macro_rules! api {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) |$runtime:ident, $entry:ident|
         $(=> $handler:path)? $(, launches $launches:literal)? $body:block)*) => {$(
@@ -48,34 +49,33 @@ macro_rules! api {
 }
 pub(crate) use api;
 
-/// Defines the per-thread-default-stream variants of functions. On the CPU device every stream is in step, so they are
-/// the same; on a GPU the null handle of the arguments in brackets means the calling thread's own stream. What waits
-/// for the default stream without naming one (`_ptds`) waits for the legacy one, which waits for those of all threads.
+/// Defines the per-thread-default-stream variants of functions. On the CPU device, all streams run in program order, so
+/// the variants are the same. On a GPU, the null handle of the arguments in brackets means the calling thread's own
+/// stream. A function with the suffix `_ptds` waits for the default stream without naming a stream; it waits for the
+/// legacy default stream, which in turn waits for the default streams of all threads.
 macro_rules! per_thread {
     ($($suffixed:ident = $name:path, ($($argument:ident: $type:ty),*) $([$($stream:ident),*])?;)*) => {$(
-        /// The variant for programs built with a default stream per thread.
+        /// The variant for programs compiled with a default stream per thread.
         ///
-        /// # Safety
-        /// The requirements of the function without the suffix apply.
+        /// # Safety The requirements of the function without the suffix apply.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $suffixed($($argument: $type),*) -> $crate::cuda::error::Error {
             $($(let $stream = $crate::gpu::per_thread_stream($stream);)*)?
-            // SAFETY: handed through.
+            // SAFETY: the caller fulfils the contract.
             unsafe { $name($($argument),*) }
         }
     )*};
 }
 pub(crate) use per_thread;
 
-/// Writes a result through a pointer that the program gave.
+/// Writes a result through a pointer of the program.
 ///
-/// # Safety
-/// `place` is null or valid for a write.
+/// # Safety `place` is null or valid for a write.
 unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
     if place.is_null() {
         return Err(error::INVALID_VALUE);
     }
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { place.write(value) };
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A program's handle.
 type Handle = usize;
 
-/// Architectures of CUDA 13.0's NVRTC.
+/// The architectures that CUDA 13.0's NVRTC supports.
 const ARCHITECTURES: [c_int; 12] = [75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121];
 
 static PROGRAMS: Mutex<Programs> = Mutex::new(Programs { last: 0, all: BTreeMap::new() });
@@ -25,7 +25,7 @@ fn programs() -> std::sync::MutexGuard<'static, Programs> {
     PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a call on a program.
+/// Runs a call on an NVRTC program.
 fn with<T>(handle: Handle, body: impl FnOnce(&mut Program) -> Result<T, Code>) -> Result<T, Code> {
     let program = programs().all.get(&handle).cloned().ok_or(INVALID_PROGRAM)?;
     let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,19 +36,17 @@ fn code(body: impl FnOnce() -> Result<(), Code>) -> Code {
     body().err().unwrap_or(SUCCESS)
 }
 
-/// # Safety
-/// Null, which is refused, or valid for a write.
+/// # Safety `place` is null, which causes an error, or valid for a write.
 unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Code> {
     if place.is_null() {
         return Err(INVALID_INPUT);
     }
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { place.write(value) };
     Ok(())
 }
 
-/// # Safety
-/// Null, which is refused, or a string.
+/// # Safety `string` is null, which causes an error, or a string.
 unsafe fn text(string: *const c_char) -> Result<String, Code> {
     if string.is_null() {
         return Err(INVALID_INPUT);
@@ -57,26 +55,24 @@ unsafe fn text(string: *const c_char) -> Result<String, Code> {
     Ok(unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned())
 }
 
-/// # Safety
-/// `count` strings, or null where there are none.
+/// # Safety `strings` points to `count` strings; it may be null if `count` is 0.
 unsafe fn texts(count: c_int, strings: *const *const c_char) -> Result<Vec<String>, Code> {
     let count = usize::try_from(count).map_err(|_| INVALID_INPUT)?;
     if count > 0 && strings.is_null() {
         return Err(INVALID_INPUT);
     }
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     (0..count).map(|at| unsafe { text(*strings.add(at)) }).collect()
 }
 
-/// Copies bytes to the program's buffer, which has the size that an earlier call returned.
+/// Copies bytes to the program's buffer, whose size an earlier call returned.
 ///
-/// # Safety
-/// Null, which is refused, or large enough.
+/// # Safety `to` is null, which causes an error, or large enough.
 unsafe fn copy(bytes: &[u8], ends: bool, to: *mut c_char) -> Result<(), Code> {
     if to.is_null() {
         return Err(INVALID_INPUT);
     }
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe {
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast(), bytes.len());
         if ends {
@@ -86,7 +82,7 @@ unsafe fn copy(bytes: &[u8], ends: bool, to: *mut c_char) -> Result<(), Code> {
     Ok(())
 }
 
-/// Defines NVRTC's functions, which give a code.
+/// Defines NVRTC's functions, which return a result code.
 macro_rules! nvrtc_api {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {$(
         $(#[$meta])*
@@ -101,19 +97,19 @@ macro_rules! nvrtc_api {
 }
 
 nvrtc_api! {
-    /// Version of NVRTC.
+    /// Returns the version of NVRTC.
     fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(major, VERSION / 1000).and_then(|()| put(minor, VERSION % 1000 / 10)) }
     }
 
-    /// Number of architectures that can be compiled for.
+    /// Returns the number of supported architectures.
     fn nvrtcGetNumSupportedArchs(count: *mut c_int) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(count, ARCHITECTURES.len() as c_int) }
     }
 
-    /// The architectures that can be compiled for, rising.
+    /// Returns the supported architectures in ascending order.
     fn nvrtcGetSupportedArchs(architectures: *mut c_int) {
         if architectures.is_null() {
             return Err(INVALID_INPUT);
@@ -123,7 +119,7 @@ nvrtc_api! {
         Ok(())
     }
 
-    /// Takes a source, its name, and headers by the names under which it includes them.
+    /// Creates a program from a source, its name, and headers with the names under which the source includes them.
     fn nvrtcCreateProgram(
         program: *mut Handle,
         source: *const c_char,
@@ -135,17 +131,17 @@ nvrtc_api! {
         if program.is_null() {
             return Err(INVALID_PROGRAM);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let (source, headers, names) =
             unsafe { (text(source)?, texts(header_count, headers)?, texts(header_count, include_names)?) };
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let name = unsafe { text(name) }.ok();
         let made = Program::new(source, name, names.into_iter().zip(headers).collect());
         let mut programs = programs();
         programs.last += 1;
         let handle = programs.last;
         programs.all.insert(handle, Arc::new(Mutex::new(made)));
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(program, handle) }
     }
 
@@ -154,73 +150,73 @@ nvrtc_api! {
         if program.is_null() {
             return Err(INVALID_PROGRAM);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let handle = unsafe { *program };
         programs().all.remove(&handle).ok_or(INVALID_PROGRAM)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(program, 0) }
     }
 
     /// Compiles a program.
     fn nvrtcCompileProgram(program: Handle, option_count: c_int, options: *const *const c_char) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let options = unsafe { texts(option_count, options) }?;
         with(program, |program| program.compile(&options))
     }
 
-    /// Bytes of the PTX, with a zero at its end.
+    /// Returns the number of bytes of the PTX, including the zero at its end.
     fn nvrtcGetPTXSize(program: Handle, size: *mut usize) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         with(program, |program| unsafe { put(size, program.ptx()?.len() + 1) })
     }
 
-    /// The PTX.
+    /// Returns the PTX.
     fn nvrtcGetPTX(program: Handle, ptx: *mut c_char) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         with(program, |program| unsafe { copy(program.ptx()?, true, ptx) })
     }
 
-    /// Bytes of the code for the device; 0 if only a virtual architecture was requested.
+    /// Returns the number of bytes of the code for the device, or 0 if only a virtual architecture was requested.
     fn nvrtcGetCUBINSize(program: Handle, size: *mut usize) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         with(program, |program| unsafe { put(size, program.cubin()?.len()) })
     }
 
-    /// The code for the device.
+    /// Returns the code for the device.
     fn nvrtcGetCUBIN(program: Handle, cubin: *mut c_char) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         with(program, |program| unsafe { copy(program.cubin()?, false, cubin) })
     }
 
-    /// Bytes of the log, with a zero at its end.
+    /// Returns the number of bytes of the log, including the zero at its end.
     fn nvrtcGetProgramLogSize(program: Handle, size: *mut usize) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         with(program, |program| unsafe { put(size, program.log().len() + 1) })
     }
 
-    /// The compiler's output.
+    /// Returns the compiler's output.
     fn nvrtcGetProgramLog(program: Handle, log: *mut c_char) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         with(program, |program| unsafe { copy(program.log().as_bytes(), true, log) })
     }
 
     /// Requests the mangled name of a kernel or variable.
     fn nvrtcAddNameExpression(program: Handle, expression: *const c_char) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let expression = unsafe { text(expression) }?;
         with(program, |program| program.add_expression(expression))
     }
 
-    /// The mangled name of what an expression means; it lives as long as the program.
+    /// Returns the mangled name of the entity that an expression names; the string lives as long as the program.
     fn nvrtcGetLoweredName(program: Handle, expression: *const c_char, name: *mut *const c_char) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let expression = unsafe { text(expression) }?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         with(program, |program| unsafe { put(name, program.lowered(&expression)?.as_ptr()) })
     }
 }
 
-/// Name of a result.
+/// Returns the name of a result code.
 #[unsafe(no_mangle)]
 pub extern "C" fn nvrtcGetErrorString(result: Code) -> *const c_char {
     let name = match result {

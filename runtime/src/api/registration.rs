@@ -1,4 +1,4 @@
-//! What the constructors of rebuilt objects call: modules, kernels, variables.
+//! Functions that the constructors of rebuilt object files call: registration of modules, kernels and variables.
 
 use crate::cuda::error::Error;
 use crate::cuda::fat_binary::FatBinaryWrapper;
@@ -10,27 +10,26 @@ use crate::real::functions::{Real, real};
 use crate::state::runtime::{Kernel, Runtime, lock, lock_for};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// Returns the real runtime, where kernels run on a GPU.
+/// Returns the real runtime if kernels run on a GPU.
 fn gpu() -> Option<&'static Real> {
     if crate::real::active() { real() } else { None }
 }
 
-/// Registers a module; the handle is a number that only this file reads.
+/// Registers a module. The handle is a number that only this file interprets.
 ///
-/// # Safety
-/// `wrapper` is the wrapper of a fat binary, whose data is one or a `ModuleDescriptor`.
+/// # Safety `wrapper` is the wrapper of a fat binary; its data is a fat binary or a `ModuleDescriptor`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrapper) -> *mut *mut c_void {
     if let Some(real) = gpu() {
-        // SAFETY: handed through.
+        // SAFETY: the caller fulfils the contract.
         return unsafe { register::fat_binary(real, wrapper) };
     }
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let data = if wrapper.is_null() { std::ptr::null() } else { unsafe { (*wrapper).data() } };
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let architecture = || Some(unsafe { Module::read(data, 0) }?.ok()?.table.arch);
     let Some(mut runtime) = lock_for(architecture) else { return std::ptr::null_mut() };
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let registered = unsafe { register(&mut runtime, data) };
     runtime.registered.push(registered);
     runtime.registered.len() as *mut *mut c_void
@@ -39,32 +38,30 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrappe
 /// # Safety
 /// The requirements of [`__cudaRegisterFatBinary`] apply.
 unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { enter(runtime, data, None) }.map_or(Registered::Foreign, Registered::Module)
 }
 
-/// All of a module is registered.
+/// Ends the registration of a module.
 ///
-/// # Safety
-/// The handle is one that [`__cudaRegisterFatBinary`] gave.
+/// # Safety The handle comes from [`__cudaRegisterFatBinary`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(handle: *mut *mut c_void) {
     if let Some(real) = gpu()
         && let (real_handle @ 1.., _) = register::handle_of(handle)
     {
-        // SAFETY: the real runtime's own handle.
+        // SAFETY: the handle is the real runtime's own.
         unsafe { (real.register_end)(real_handle as _) };
     }
 }
 
-/// The module's code and data go away. Its memory stays in the trace as it was.
+/// Removes a module's code and data. The trace keeps the events of its memory.
 ///
-/// # Safety
-/// The handle is one that [`__cudaRegisterFatBinary`] gave.
+/// # Safety The handle comes from [`__cudaRegisterFatBinary`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
     if let Some(real) = gpu() {
-        // SAFETY: handed through.
+        // SAFETY: the caller fulfils the contract.
         return unsafe { register::unregister(real, handle) };
     }
     let Some(mut runtime) = lock() else { return };
@@ -83,10 +80,9 @@ fn module_of(runtime: &Runtime, handle: *mut *mut c_void) -> Option<usize> {
     }
 }
 
-/// Ties a host stub to a kernel.
+/// Associates a host stub with a kernel.
 ///
-/// # Safety
-/// The handle is one that [`__cudaRegisterFatBinary`] gave; the names are strings.
+/// # Safety The handle comes from [`__cudaRegisterFatBinary`]; the names are strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFunction(
     handle: *mut *mut c_void,
@@ -101,7 +97,7 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
     warp_size: *mut c_int,
 ) {
     if let Some(real) = gpu() {
-        // SAFETY: handed through.
+        // SAFETY: the caller fulfils the contract.
         return unsafe {
             register::function(
                 real,
@@ -128,10 +124,9 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
     runtime.kernels.insert(stub as usize, kernel);
 }
 
-/// Ties a host shadow to a device variable.
+/// Associates a host shadow with a device variable.
 ///
-/// # Safety
-/// The handle is one that [`__cudaRegisterFatBinary`] gave; the names are strings.
+/// # Safety The handle comes from [`__cudaRegisterFatBinary`]; the names are strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterVar(
     handle: *mut *mut c_void,
@@ -146,7 +141,7 @@ pub unsafe extern "C" fn __cudaRegisterVar(
     if let Some(real) = gpu() {
         let (real_handle, _) = register::handle_of(handle);
         if real_handle != 0 {
-            // SAFETY: handed through, with the real runtime's own handle.
+            // SAFETY: the caller fulfils the contract, and the handle is the real runtime's own.
             unsafe {
                 (real.register_variable)(
                     real_handle as _,
@@ -169,11 +164,10 @@ pub unsafe extern "C" fn __cudaRegisterVar(
     }
 }
 
-/// Ties a texture reference to its variable on the device, which holds the handle of an object
+/// Associates a texture reference with its variable on the device, which stores the handle of a texture object
 /// (`warpline/texture_references.h`).
 ///
-/// # Safety
-/// The requirements of [`__cudaRegisterVar`] apply.
+/// # Safety The requirements of [`__cudaRegisterVar`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterTexture(
     handle: *mut *mut c_void,
@@ -184,16 +178,15 @@ pub unsafe extern "C" fn __cudaRegisterTexture(
     _normalised: c_int,
     external: c_int,
 ) {
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     unsafe {
         __cudaRegisterVar(handle, shadow, device_address, device_name, external, size_of::<u64>(), 0, 0);
     }
 }
 
-/// Ties a host pointer to a managed variable, and fills it in.
+/// Associates a host pointer with a managed variable, and writes the variable's address to the pointer.
 ///
-/// # Safety
-/// The requirements of [`__cudaRegisterVar`] apply; `shadow` points to a pointer.
+/// # Safety The requirements of [`__cudaRegisterVar`] apply; `shadow` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterManagedVar(
     handle: *mut *mut c_void,
@@ -208,7 +201,7 @@ pub unsafe extern "C" fn __cudaRegisterManagedVar(
     if let Some(real) = gpu() {
         let (real_handle, _) = register::handle_of(handle);
         if real_handle != 0 {
-            // SAFETY: handed through, with the real runtime's own handle.
+            // SAFETY: the caller fulfils the contract, and the handle is the real runtime's own.
             unsafe {
                 (real.register_managed)(
                     real_handle as _,
@@ -229,18 +222,19 @@ pub unsafe extern "C" fn __cudaRegisterManagedVar(
     if let Some(member) = variable(&runtime, handle, device_name) {
         let address = runtime.modules[member.module].globals[member.index];
         if !shadow.is_null() {
-            // SAFETY: by the contract.
+            // SAFETY: by the contract of the API function.
             unsafe { shadow.write(address as *mut c_void) };
         }
-        // Rebuilt host code identifies the variable by its address, nvcc's by the pointer's.
+        // Rebuilt host code identifies the variable by the variable's address; host code from nvcc identifies it by the
+        // pointer's address.
         runtime.variables.insert(shadow as usize, member);
         runtime.variables.insert(address as usize, member);
     }
 }
 
-/// Compares without copying: a program may register thousands.
+/// Returns whether two names are equal. It does not copy them, because a program may register thousands of names.
 fn same_name(one: *const c_char, other: *const c_char) -> bool {
-    // SAFETY: names of descriptors and of registrations are strings, where they are not null.
+    // SAFETY: names of descriptors and of registrations are null or strings.
     !one.is_null() && !other.is_null() && unsafe { CStr::from_ptr(one) == CStr::from_ptr(other) }
 }
 
@@ -250,29 +244,27 @@ fn variable(runtime: &Runtime, handle: *mut *mut c_void, device_name: *const c_c
     Some(Member { module, index })
 }
 
-/// Modules are ready as soon as they are registered.
+/// Reports that a module is ready, because each module is ready as soon as it is registered.
 ///
-/// # Safety
-/// The handle is one that [`__cudaRegisterFatBinary`] gave.
+/// # Safety The handle comes from [`__cudaRegisterFatBinary`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaInitModule(_handle: *mut *mut c_void) -> c_char {
     1
 }
 
-/// Kernel handles are the stubs themselves.
+/// Returns a kernel's handle, which is the stub itself.
 ///
-/// # Safety
-/// `kernel` is null or valid for a write.
+/// # Safety `kernel` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaGetKernel(kernel: *mut *const c_void, stub: *const c_void) -> Error {
     if crate::real::active() {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         return unsafe { super::put(kernel, stub) }.err().unwrap_or(crate::cuda::error::SUCCESS);
     }
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     crate::state::runtime::call(|runtime| {
         runtime.kernel(stub)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { super::put(kernel, stub) }
     })
 }

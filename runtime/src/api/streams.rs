@@ -8,7 +8,7 @@ use crate::state::runtime::call_as;
 use crate::state::streams::AttributeValue;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-/// Stream priorities: least and greatest.
+/// The least and the greatest stream priority.
 pub const PRIORITIES: (c_int, c_int) = (0, -5);
 
 api! {
@@ -16,7 +16,7 @@ api! {
     fn cudaStreamCreate(stream: *mut StreamHandle) |runtime, entry| {
         let _ = entry;
         let handle = runtime.streams.create(0, 0);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(stream, handle as StreamHandle) }
     }
 
@@ -27,18 +27,18 @@ api! {
             return Err(error::INVALID_VALUE);
         }
         let handle = runtime.streams.create(flags, 0);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(stream, handle as StreamHandle) }
     }
 
-    /// Creates a stream with a priority, which is kept within what is offered.
+    /// Creates a stream with a priority, which is clamped to the supported range.
     fn cudaStreamCreateWithPriority(stream: *mut StreamHandle, flags: c_uint, priority: c_int) |runtime, entry| {
         let _ = entry;
         if flags > 1 {
             return Err(error::INVALID_VALUE);
         }
         let handle = runtime.streams.create(flags, priority.clamp(PRIORITIES.1, PRIORITIES.0));
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(stream, handle as StreamHandle) }
     }
 
@@ -55,13 +55,14 @@ api! {
         runtime.streams.wait_for(stream as usize)
     }
 
-    /// Returns whether a stream is idle: it always is.
+    /// Returns that a stream is idle, which is always true.
     fn cudaStreamQuery(stream: StreamHandle) |runtime, entry| {
         let _ = entry;
         runtime.streams.wait_for(stream as usize)
     }
 
-    /// Makes a stream wait for an event: it has happened, or is a place in a capture, which the stream joins.
+    /// Makes a stream wait for an event. The event has already happened, or it is a position in a capture, which the
+    /// stream then joins.
     fn cudaStreamWaitEvent(stream: StreamHandle, event: EventHandle, flags: c_uint) |runtime, entry| {
         let _ = entry;
         if flags > 1 {
@@ -71,40 +72,40 @@ api! {
         runtime.captures.wait(stream as usize, event as usize).map(|_| ())
     }
 
-    /// A stream's priority.
+    /// Returns a stream's priority.
     fn cudaStreamGetPriority(stream: StreamHandle, priority: *mut c_int) |runtime, entry| {
         let _ = entry;
         let value = runtime.streams.get(stream as usize)?.priority;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(priority, value) }
     }
 
-    /// A stream's flags.
+    /// Returns a stream's flags.
     fn cudaStreamGetFlags(stream: StreamHandle, flags: *mut c_uint) |runtime, entry| {
         let _ = entry;
         let value = runtime.streams.get(stream as usize)?.flags;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(flags, value) }
     }
 
-    /// A stream's number.
+    /// Returns a stream's number.
     fn cudaStreamGetId(stream: StreamHandle, id: *mut c_ulonglong) |runtime, entry| {
         let _ = entry;
         let value = runtime.streams.get(stream as usize)?.number;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(id, c_ulonglong::from(value)) }
     }
 
-    /// A stream's device.
+    /// Returns a stream's device.
     fn cudaStreamGetDevice(stream: StreamHandle, device: *mut c_int) |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(device, 0) }
     }
 
-    /// Sets an attribute of a stream. The values are hints on caches, synchronisation and priority, which change no
-    /// result.
+    /// Sets an attribute of a stream. The values are hints about caches, synchronization and priority, which do not
+    /// change any result.
     fn cudaStreamSetAttribute(stream: StreamHandle, which: c_int, value: *const c_void) |runtime, entry| {
         let _ = entry;
         if value.is_null() {
@@ -117,7 +118,7 @@ api! {
         Ok(())
     }
 
-    /// An attribute of a stream, as it was set.
+    /// Returns an attribute of a stream, as it was set.
     fn cudaStreamGetAttribute(stream: StreamHandle, which: c_int, value: *mut c_void) |runtime, entry| {
         let _ = entry;
         let found = runtime.streams.attribute(stream as usize, which)?;
@@ -132,10 +133,10 @@ api! {
     }
 }
 
-/// Calls a host function when the work before it is done, which is at once.
+/// Calls a host function after the stream's earlier work. This work is already complete, so the function is called
+/// immediately.
 ///
-/// # Safety
-/// The callback takes the pointer.
+/// # Safety The callback accepts the pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaStreamAddCallback(
     stream: StreamHandle,
@@ -155,14 +156,14 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
         if runtime.captures.find(stream as usize).is_some() {
             return Err(error::STREAM_CAPTURE_UNSUPPORTED);
         }
-        // The callback may let the host go on.
+        // The callback may release work for which the host waits.
         runtime.streams.wait_for(stream as usize)?;
         if callback.is_some() && flags == 0 { Ok(()) } else { Err(error::INVALID_VALUE) }
     });
     if known == error::SUCCESS
         && let Some(callback) = callback
     {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { callback(stream, error::SUCCESS, data) };
     }
     known

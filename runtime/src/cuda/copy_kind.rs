@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 /// From host to device memory.
 pub const TO_DEVICE: c_int = 1;
-/// From device memory to the host's.
+/// From device to host memory.
 pub const TO_HOST: c_int = 2;
 /// Within device memory.
 pub const ON_DEVICE: c_int = 3;

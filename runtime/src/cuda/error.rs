@@ -2,14 +2,14 @@
 
 use std::ffi::CStr;
 
-/// `cudaError_t`: 0 is success. A plain number, because a program may pass any value.
+/// `cudaError_t`: 0 is success. The type is an integer instead of an enum, because a program may pass any value.
 pub type Error = i32;
 
 macro_rules! errors {
     ($($constant:ident = $value:literal, $name:literal, $text:literal;)*) => {
         $(#[doc = concat!("`", $name, "`: ", $text, ".")] pub const $constant: Error = $value;)*
 
-        /// Name and text of each code.
+        /// Each error code with its name and its description.
         const TABLE: &[(Error, &CStr, &CStr)] = &[$(($value, c_text(concat!($name, "\0")), c_text(concat!($text, "\0")))),*];
     };
 }

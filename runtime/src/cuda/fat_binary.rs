@@ -1,8 +1,8 @@
-//! GPU code as host objects hand it over.
+//! The form in which host objects pass GPU code to the runtime.
 
 use std::ffi::c_void;
 
-/// What the host object hands over (`__fatBinC_Wrapper_t`).
+/// The structure that a host object passes (`__fatBinC_Wrapper_t`).
 #[repr(C)]
 pub struct FatBinaryWrapper {
     magic: u32,
@@ -12,12 +12,12 @@ pub struct FatBinaryWrapper {
 }
 
 impl FatBinaryWrapper {
-    /// A wrapper of its own for the real runtime.
+    /// Creates a wrapper for the real runtime.
     pub fn new(magic: u32, data: *const u8) -> FatBinaryWrapper {
         FatBinaryWrapper { magic, version: 1, data, reserved: std::ptr::null() }
     }
 
-    /// Returns the fat binary, or what is in its place.
+    /// Returns the fat binary, or the data that replaces it.
     pub fn data(&self) -> *const u8 {
         self.data
     }

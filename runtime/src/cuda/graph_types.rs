@@ -14,15 +14,15 @@ pub type NodeHandle = *mut c_void;
 pub struct KernelParameters {
     /// Host stub of the kernel.
     pub stub: *mut c_void,
-    /// Blocks.
+    /// The number of blocks.
     pub grid: Dim3,
-    /// Threads per block.
+    /// The number of threads per block.
     pub block: Dim3,
-    /// Dynamic shared memory, bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: c_uint,
     /// One pointer per parameter.
     pub arguments: *mut *mut c_void,
-    /// The parameters in a buffer instead.
+    /// A buffer with all parameters, as an alternative to `arguments`.
     pub extra: *mut *mut c_void,
 }
 
@@ -65,7 +65,8 @@ pub struct UpdateResult {
     pub(crate) from: NodeHandle,
 }
 
-/// `cudaGraphNodeParams` of a kernel node, without what CUDA has after the parameters; of other nodes the kind.
+/// `cudaGraphNodeParams` of a kernel node, without the fields that CUDA has after the parameters. For other nodes, only
+/// the kind is valid.
 #[repr(C)]
 pub struct NodeParameters {
     /// `cudaGraphNodeType`.

@@ -1,5 +1,5 @@
-//! Properties of the device, from the model's figures. Figures that no model has are those
-//! of the architecture, or zero for what the CPU device does not offer (clusters).
+//! Properties of the device. The values come from the device model. A value that the model does not contain is that of
+//! the architecture, or zero for features that the CPU device does not support (clusters).
 
 use super::limits::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use super::texture_limits;
@@ -7,20 +7,20 @@ use super::types::DeviceProp;
 use std::ffi::{c_char, c_int};
 use warpline_format::device::Device;
 
-/// Bytes of constant memory of a program.
+/// The constant memory of a program in bytes.
 const CONSTANT_BYTES: usize = 65536;
-/// Largest row pitch of a 2D copy.
+/// The largest row pitch of a 2D copy.
 const MAX_PITCH: usize = 0x7fff_ffff;
-/// Alignment of textures in linear memory.
+/// The alignment of textures in linear memory.
 const TEXTURE_ALIGNMENT: usize = 512;
-/// Alignment of texture rows.
+/// The alignment of texture rows.
 const TEXTURE_PITCH_ALIGNMENT: usize = 32;
 
-/// The last attribute of CUDA 13's headers; the driver's, of which the runtime's are a part, have all numbers from 1
-/// on.
+/// The last attribute in CUDA 13's headers. The runtime's attributes are a part of the driver's attributes, which are
+/// numbered from 1 without gaps.
 const LAST_ATTRIBUTE: c_int = 147;
 
-/// `cudaDeviceProp` of a device.
+/// Returns the `cudaDeviceProp` of a device.
 pub fn properties(device: &Device) -> DeviceProp {
     // SAFETY: all fields are numbers.
     let mut all: DeviceProp = unsafe { std::mem::zeroed() };
@@ -71,7 +71,7 @@ pub fn properties(device: &Device) -> DeviceProp {
     all
 }
 
-/// `cudaDeviceGetAttribute`; `None` for a number that is not an attribute.
+/// Returns the result of `cudaDeviceGetAttribute`, or `None` for a number that is not an attribute.
 pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
     let all = properties(device);
     if let Some(limit) = texture_limits::attribute(which) {
@@ -102,7 +102,7 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         76 => all.minor,
         81 => all.shared_mem_per_multiprocessor as c_int,
         82 => all.regs_per_multiprocessor,
-        // Single to double precision throughput, of the data-centre chips and of the others.
+        // The ratio of single to double precision throughput, for data-centre chips and for others.
         87 => {
             if matches!(device.compute_capability, (6..=10, 0)) {
                 2
@@ -115,10 +115,10 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         111 => all.reserved_shared_mem_per_block as c_int,
         // Memory pools.
         115 => 1,
-        // Memory domains, NUMA numbers: one, or none.
+        // Memory domains and NUMA numbers: one, or none.
         126 => 1,
         131 | 134 => -1,
-        // Virtual memory management, and descriptors for sharing its memory.
+        // Virtual memory management, and file descriptors for sharing its memory.
         102 | 103 => 1,
         // Properties that the driver reports as absent: ECC, timeouts, clusters, sharing with other systems,
         // decompression.
@@ -168,7 +168,7 @@ mod tests {
         for which in 1..=LAST_ATTRIBUTE {
             assert!(attribute(&device, which).is_some(), "attribute {which}");
         }
-        // Windows' handles, compression, memory of other devices, decompression.
+        // Windows handles, compression, memory of other devices, decompression.
         for which in [104, 105, 107, 110, 136, 137, 146] {
             assert_eq!(attribute(&device, which), Some(0), "attribute {which}");
         }

@@ -1,4 +1,5 @@
-//! `CUresult`, the driver API's error codes: nearly all are numbered as the runtime's, under names of their own.
+//! `CUresult`, the driver API's error codes. Nearly all have the same numbers as the runtime's error codes but
+//! different names.
 
 use super::error::{self, Error};
 use std::ffi::CStr;
@@ -108,7 +109,8 @@ const NAMES: &[(Error, &CStr)] = &[
     (999, c"CUDA_ERROR_UNKNOWN"),
 ];
 
-/// Returns the driver's code for a result. An error that only the runtime has becomes an invalid value.
+/// Returns the driver's code for a result. An error that exists only in the runtime becomes the code for an invalid
+/// value.
 pub fn driver_error(result: Result<(), Error>) -> Error {
     match result {
         Ok(()) => error::SUCCESS,
@@ -117,7 +119,7 @@ pub fn driver_error(result: Result<(), Error>) -> Error {
     }
 }
 
-/// `cuGetErrorName`; `None` for numbers that are not code.
+/// Returns the result of `cuGetErrorName`, or `None` for numbers that are not codes.
 pub fn name(code: Error) -> Option<&'static CStr> {
     NAMES.binary_search_by_key(&code, |entry| entry.0).ok().map(|index| NAMES[index].1)
 }

@@ -1,15 +1,15 @@
-//! Largest textures and surfaces, as the CUDA programming guide has them for compute capability 7.5 and newer
-//! ("Technical Specifications per Compute Capability").
+//! The largest textures and surfaces for compute capability 7.5 and newer, from the CUDA programming guide ("Technical
+//! Specifications per Compute Capability").
 
 use std::ffi::c_int;
 
-/// `maxTexture1D` to `maxSurfaceCubemapLayered` of `cudaDeviceProp`, in its order.
+/// `maxTexture1D` to `maxSurfaceCubemapLayered` of `cudaDeviceProp`, in the order of the structure.
 pub const LIMITS: [c_int; 39] = [
-    131072, 32768, // 1D, with levels
-    131072, 65536, 32768, 32768, // 2D, with levels
+    131072, 32768, // 1D, 1D with mipmaps
+    131072, 65536, 32768, 32768, // 2D, 2D with mipmaps
     131072, 65000, 2097120, // 2D in linear memory: width, height, pitch
     32768, 32768, // 2D gather
-    16384, 16384, 16384, 8192, 8192, 32768, // 3D, and the other shape
+    16384, 16384, 16384, 8192, 8192, 32768, // 3D, and the alternative 3D shape
     32768, // cube
     32768, 2048, // 1D layered
     32768, 32768, 2048, // 2D layered
@@ -23,7 +23,7 @@ pub const LIMITS: [c_int; 39] = [
     32768, 2046, // layered cubes
 ];
 
-/// Most texels of linear memory (`cudaDevAttrMaxTexture1DLinearWidth`).
+/// The maximum number of texels in linear memory (`cudaDevAttrMaxTexture1DLinearWidth`).
 pub const LINEAR_TEXELS: usize = 1 << 28;
 
 /// Returns the limit that a `cudaDeviceAttr` selects.
@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn attributes_lead_to_their_limits() {
-        // 2D width and height, 3D depth, 2D layers, layered cubes' layers, 3D surface width, layered cube surfaces.
+        // 2D width and height, 3D depth, layers of a 2D texture, layers of a layered cube texture, 3D surface width,
+        // layers of a layered cube surface.
         let wanted = [(22, 131072), (23, 65536), (26, 16384), (29, 2048), (54, 2046), (58, 16384), (68, 2046)];
         for (which, limit) in wanted {
             assert_eq!(attribute(which), Some(limit), "attribute {which}");

@@ -29,19 +29,19 @@ impl From<Dim3> for [u32; 3] {
     }
 }
 
-/// `cudaLaunchAttribute`: the values are read as words.
+/// `cudaLaunchAttribute`; its values are read as words.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LaunchAttribute {
     /// `cudaLaunchAttributeID`.
     pub id: c_int,
     pad: c_int,
-    /// The union's first words.
+    /// The first words of the union.
     pub value: [u32; 16],
 }
 
 impl LaunchAttribute {
-    /// Returns the union as words of 64 bits, as attributes of streams have it.
+    /// Returns the union as 64-bit words, which is the form of stream attributes.
     pub fn words(&self) -> [u64; 8] {
         std::array::from_fn(|at| u64::from(self.value[2 * at]) | u64::from(self.value[2 * at + 1]) << 32)
     }
@@ -50,17 +50,17 @@ impl LaunchAttribute {
 /// `cudaLaunchConfig_t`.
 #[repr(C)]
 pub struct LaunchConfig {
-    /// Blocks.
+    /// The number of blocks.
     pub grid: Dim3,
-    /// Threads per block.
+    /// The number of threads per block.
     pub block: Dim3,
-    /// Dynamic shared memory, bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: usize,
     /// Stream.
     pub stream: StreamHandle,
     /// Attributes.
     pub attributes: *const LaunchAttribute,
-    /// Their number.
+    /// The number of attributes.
     pub attribute_count: c_uint,
 }
 
@@ -71,20 +71,20 @@ impl LaunchConfig {
     pub const CLUSTER_DIMENSION: c_int = 4;
 }
 
-/// `CUlaunchConfig`: as [`LaunchConfig`], with sizes of 32 bits.
+/// `CUlaunchConfig`: the same as [`LaunchConfig`], but with 32-bit sizes.
 #[repr(C)]
 pub struct LaunchConfigWords {
-    /// Blocks.
+    /// The number of blocks.
     pub grid: Dim3,
-    /// Threads per block.
+    /// The number of threads per block.
     pub block: Dim3,
-    /// Dynamic shared memory, bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: c_uint,
     /// Stream.
     pub stream: StreamHandle,
     /// Attributes.
     pub attributes: *const LaunchAttribute,
-    /// Their number.
+    /// The number of attributes.
     pub attribute_count: c_uint,
 }
 
@@ -94,7 +94,7 @@ pub struct LaunchConfigWords {
 pub struct MemLocation {
     /// `cudaMemLocationType`.
     pub kind: c_int,
-    /// Device or NUMA node.
+    /// The number of the device or of the NUMA node.
     pub id: c_int,
 }
 
@@ -106,9 +106,9 @@ pub struct PitchedPtr {
     pub pointer: *mut c_void,
     /// Bytes between rows.
     pub pitch: usize,
-    /// Requested row length, bytes.
+    /// The requested length of a row in bytes.
     pub x_size: usize,
-    /// Rows.
+    /// The number of rows.
     pub y_size: usize,
 }
 
@@ -118,9 +118,9 @@ pub struct PitchedPtr {
 pub struct Extent {
     /// Bytes per row.
     pub width: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
-    /// Slices.
+    /// The number of slices.
     pub depth: usize,
 }
 
@@ -128,11 +128,11 @@ pub struct Extent {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Position {
-    /// Bytes.
+    /// The offset in bytes.
     pub x: usize,
-    /// Rows.
+    /// The row.
     pub y: usize,
-    /// Slices.
+    /// The slice.
     pub z: usize,
 }
 
@@ -142,11 +142,11 @@ pub struct Position {
 pub struct ChannelDesc {
     /// Bits of the first channel.
     pub x: c_int,
-    /// Bits of the second.
+    /// Bits of the second channel.
     pub y: c_int,
-    /// Bits of the third.
+    /// Bits of the third channel.
     pub z: c_int,
-    /// Bits of the fourth.
+    /// Bits of the fourth channel.
     pub w: c_int,
     /// `cudaChannelFormatKind`.
     pub kind: c_int,
@@ -158,9 +158,9 @@ pub struct ChannelDesc {
 pub struct ResourceDesc {
     /// `cudaResourceType`.
     pub kind: c_int,
-    /// Where.
+    /// The memory or array.
     pub resource: Resource,
-    /// Zero.
+    /// Always zero.
     pub flags: c_uint,
 }
 
@@ -173,21 +173,21 @@ impl ResourceDesc {
     pub const PITCH_2D: c_int = 3;
 }
 
-/// The union in `cudaResourceDesc`: its longest members are laid over one another.
+/// The union in `cudaResourceDesc`. The longest members of the union share the same bytes here.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Resource {
-    /// Array, or first byte of memory.
+    /// The array handle, or the first byte of the memory.
     pub place: usize,
-    /// Channels of memory.
+    /// The channel format of linear or pitched memory.
     pub desc: ChannelDesc,
-    /// Bytes of linear memory, texels per row of pitched memory.
+    /// The size of linear memory in bytes, or the texels per row of pitched memory.
     pub width: usize,
-    /// Rows of pitched memory.
+    /// The number of rows of pitched memory.
     pub height: usize,
     /// Bytes between rows of pitched memory.
     pub pitch: usize,
-    /// Up to the union's 128 bytes.
+    /// Fills the structure up to the union's 128 bytes.
     pub reserved: [u64; 9],
 }
 
@@ -195,19 +195,19 @@ pub struct Resource {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TextureDesc {
-    /// `cudaTextureAddressMode` by direction.
+    /// The `cudaTextureAddressMode` of each dimension.
     pub address_modes: [c_int; 3],
     /// `cudaTextureFilterMode`.
     pub filter_mode: c_int,
     /// `cudaTextureReadMode`.
     pub read_mode: c_int,
-    /// Whether colours are in sRGB's curve.
+    /// Whether colours are stored in sRGB.
     pub srgb: c_int,
-    /// Value outside.
+    /// The value outside the image.
     pub border: [f32; 4],
-    /// Whether coordinates go from 0 to 1.
+    /// Whether coordinates range from 0 to 1.
     pub normalised: c_int,
-    /// Anisotropy and levels of detail, which images of one level do not have; seamless cubes.
+    /// Anisotropy and mipmap settings, which have no effect because images have only one level, and seamless cube maps.
     pub levels: [u32; 7],
 }
 
@@ -219,7 +219,7 @@ pub struct ViewDesc {
     pub format: c_int,
     /// Width, height, depth.
     pub size: [usize; 3],
-    /// Levels, layers, reserved.
+    /// The first and last level, the first and last layer, and reserved fields.
     pub parts: [c_uint; 20],
 }
 
@@ -229,19 +229,19 @@ const _: () =
 /// `cudaMemcpy3DParms`.
 #[repr(C)]
 pub struct Memcpy3D {
-    /// Array read, or null.
+    /// The source array, or null.
     pub source_array: *mut c_void,
-    /// Where in the source.
+    /// The position in the source.
     pub source_position: Position,
-    /// Memory read.
+    /// The source memory.
     pub source: PitchedPtr,
-    /// Array written, or null.
+    /// The destination array, or null.
     pub destination_array: *mut c_void,
-    /// Where in the destination.
+    /// The position in the destination.
     pub destination_position: Position,
-    /// Memory written.
+    /// The destination memory.
     pub destination: PitchedPtr,
-    /// How much.
+    /// The size of the copied box.
     pub extent: Extent,
     /// `cudaMemcpyKind`.
     pub kind: c_int,
@@ -251,13 +251,13 @@ pub struct Memcpy3D {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FuncAttributes {
-    /// Static shared memory, bytes.
+    /// Static shared memory in bytes.
     pub shared_size_bytes: usize,
-    /// User constants, bytes.
+    /// User-defined constants in bytes.
     pub const_size_bytes: usize,
-    /// Local memory per thread, bytes.
+    /// Local memory per thread in bytes.
     pub local_size_bytes: usize,
-    /// Threads per block beyond which the launch fails.
+    /// The maximum number of threads per block; a larger launch fails.
     pub max_threads_per_block: c_int,
     /// Registers per thread.
     pub num_regs: c_int,
@@ -267,13 +267,13 @@ pub struct FuncAttributes {
     pub binary_version: c_int,
     /// Whether global loads are cached in L1.
     pub cache_mode_ca: c_int,
-    /// Dynamic shared memory that a launch may have, bytes.
+    /// The maximum dynamic shared memory of a launch in bytes.
     pub max_dynamic_shared_size_bytes: c_int,
-    /// Preferred share of shared memory, percent.
+    /// The preferred share of shared memory in percent.
     pub preferred_shmem_carveout: c_int,
-    /// Clusters are not supported: zero, as all fields up to `reserved`.
+    /// Cluster fields. Clusters are not supported, so these fields and all others up to `reserved` are zero.
     pub cluster: [c_int; 6],
-    /// Zero.
+    /// Always zero.
     pub reserved: [c_int; 16],
 }
 
@@ -284,15 +284,15 @@ pub struct PointerAttributes {
     pub kind: c_int,
     /// Device.
     pub device: c_int,
-    /// Address for kernels.
+    /// The address that kernels use.
     pub device_pointer: *mut c_void,
-    /// Address for the host.
+    /// The address that the host uses.
     pub host_pointer: *mut c_void,
-    /// Zero.
+    /// Always zero.
     pub reserved: [i64; 8],
 }
 
-/// `cudaDeviceProp`. The fields have CUDA's order; those of textures and surfaces are one array.
+/// `cudaDeviceProp`. The fields are in CUDA's order; the fields for textures and surfaces are one array.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]

@@ -241,7 +241,7 @@ impl Module {
         }
     }
 
-    /// Mangled name of a kernel.
+    /// Returns the mangled name of a kernel.
     pub fn mangled(&self, kernel: usize) -> String {
         self.kernels().get(kernel).map_or_else(String::new, |kernel| name(kernel.name))
     }

@@ -174,7 +174,7 @@ impl Streams {
         self.events.remove(&handle).map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Milliseconds between two events.
+    /// Returns the milliseconds between two events.
     pub fn elapsed(&mut self, start: usize, end: usize) -> Result<f32, Error> {
         let (start, end) = (*self.event(start)?, *self.event(end)?);
         if start.disable_timing || end.disable_timing {

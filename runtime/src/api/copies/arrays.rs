@@ -1,4 +1,5 @@
-//! CUDA arrays: allocation, and copies in and out. An array's texels lie row by row, each row from a new sector.
+//! CUDA arrays: allocation, and copies in and out. An array stores its texels row by row, and each row starts at a new
+//! sector.
 
 use crate::api::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
@@ -23,7 +24,7 @@ const CUBE: c_uint = 4;
 /// Rows start at multiples of this many bytes.
 const ROW_UNIT: u64 = 32;
 
-/// An array's memory, and its handle.
+/// Allocates an array's memory and returns its handle.
 pub(in crate::api) fn allocate(
     runtime: &mut Runtime,
     place: *mut ArrayHandle,
@@ -32,13 +33,13 @@ pub(in crate::api) fn allocate(
     flags: c_uint,
     entry: Entry,
 ) -> Result<(), Error> {
-    // SAFETY: null or valid by the contract of the calling API function.
+    // SAFETY: the pointer is null or valid by the contract of the calling API function.
     let desc = unsafe { desc.as_ref() }.ok_or(error::INVALID_VALUE)?;
     let format = Format::from_desc(desc)?;
     let [width, height, depth] = extent;
     let cubes = flags & CUBE != 0;
     let whole_cubes = width == height && depth.is_multiple_of(6) && (flags & LAYERED != 0 || depth == 6);
-    // Slices have rows, unless they are layers.
+    // A slice has a height, unless the slices are layers.
     let shape = width != 0 && (depth == 0 || height != 0 || flags & LAYERED != 0) && (!cubes || whole_cubes);
     if place.is_null() || flags & !FLAGS != 0 || !shape {
         return Err(error::INVALID_VALUE);
@@ -60,7 +61,7 @@ pub fn array(runtime: &Runtime, handle: *const c_void) -> Result<Array, Error> {
     runtime.memory.images.array(handle as u64)
 }
 
-/// `height` rows of `width` bytes of an array from a place in its first slice.
+/// Returns `height` rows of `width` bytes of an array, from a position in its first slice on.
 pub(in crate::api) fn part(array: &Array, x: usize, y: usize, width: usize, height: usize) -> Result<Rows, Error> {
     let row = u64::from(array.image.size[0]) * array.image.format.bytes();
     let fits = |from: usize, count: usize, limit: u64| from.checked_add(count).is_some_and(|end| end as u64 <= limit);
@@ -74,8 +75,8 @@ pub(in crate::api) fn rows(pointer: *const c_void, pitch: usize) -> Rows {
     Rows { start: pointer as u64, pitch: pitch as u64 }
 }
 
-/// Returns the pieces of `bytes` bytes that follow one another in an array from a place on: rest of the first row, whole rows,
-/// beginning of the last. Each is x, y, bytes per row, rows.
+/// Splits `bytes` consecutive bytes of an array, from a position on, into pieces: the rest of the first row, whole
+/// rows, and the beginning of the last row. Each piece is x, y, bytes per row, rows.
 fn pieces(array: &Array, x: usize, y: usize, bytes: usize) -> Vec<[usize; 4]> {
     let row = array.image.size[0] as usize * array.image.format.bytes() as usize;
     let (mut y, mut left) = (y, bytes);
@@ -109,7 +110,7 @@ pub(in crate::api) unsafe fn write(
     let mut from = from;
     for [x, y, width, height] in pieces(&to, x, y, bytes) {
         let target = part(&to, x, y, width, height)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.copy(target, rows(from, width), width as u64, height as u64, kind, entry)? };
         from = from.wrapping_byte_add(width * height);
     }
@@ -130,7 +131,7 @@ pub(in crate::api) unsafe fn read(
     let mut to = to;
     for [x, y, width, height] in pieces(&from, x, y, bytes) {
         let source = part(&from, x, y, width, height)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.copy(rows(to, width), source, width as u64, height as u64, kind, entry)? };
         to = to.wrapping_byte_add(width * height);
     }
@@ -169,7 +170,7 @@ api! {
         runtime.free(array.image.base, &[AllocationKind::Array], entry)
     }
 
-    /// Format, shape and flags of an array.
+    /// Returns the format, shape and flags of an array.
     fn cudaArrayGetInfo(
         desc: *mut ChannelDesc,
         extent: *mut Extent,
@@ -179,7 +180,7 @@ api! {
         let _ = entry;
         let array = array(runtime, handle)?;
         let [width, height, depth] = array.extent;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             if !desc.is_null() {
                 put(desc, array.image.format.desc())?;
@@ -191,11 +192,11 @@ api! {
         }
     }
 
-    /// Format of an array.
+    /// Returns the format of an array.
     fn cudaGetChannelDesc(desc: *mut ChannelDesc, handle: *const c_void) |runtime, entry| {
         let _ = entry;
         let array = array(runtime, handle)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(desc, array.image.format.desc()) }
     }
 
@@ -211,11 +212,11 @@ api! {
         kind: c_int,
     ) |runtime, entry| {
         let to = part(&array(runtime, to)?, x, y, width, height)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.copy(to, rows(from, pitch), width as u64, height as u64, kind, entry) }
     }
 
-    /// Copies rows into an array in a stream, which is at once.
+    /// Copies rows into an array in a stream; completes before it returns.
     fn cudaMemcpy2DToArrayAsync(
         to: ArrayHandle,
         x: usize,
@@ -229,7 +230,7 @@ api! {
     ) |runtime, entry| {
         let to = part(&array(runtime, to)?, x, y, width, height)?;
         let work = CopyWork::rows(to, rows(from, pitch), width as u64, height as u64, kind);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
@@ -245,11 +246,11 @@ api! {
         kind: c_int,
     ) |runtime, entry| {
         let from = part(&array(runtime, from)?, x, y, width, height)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.copy(rows(to, pitch), from, width as u64, height as u64, kind, entry) }
     }
 
-    /// Copies rows out of an array in a stream, which is at once.
+    /// Copies rows out of an array in a stream; completes before it returns.
     fn cudaMemcpy2DFromArrayAsync(
         to: *mut c_void,
         pitch: usize,
@@ -263,11 +264,11 @@ api! {
     ) |runtime, entry| {
         let from = part(&array(runtime, from)?, x, y, width, height)?;
         let work = CopyWork::rows(rows(to, pitch), from, width as u64, height as u64, kind);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
-    /// Copies rows from array to array.
+    /// Copies rows from one array to another.
     fn cudaMemcpy2DArrayToArray(
         to: ArrayHandle,
         to_x: usize,
@@ -281,7 +282,7 @@ api! {
     ) |runtime, entry| {
         let to = part(&array(runtime, to)?, to_x, to_y, width, height)?;
         let from = part(&array(runtime, from)?, from_x, from_y, width, height)?;
-        // SAFETY: both are arrays.
+        // SAFETY: both ends of the copy are arrays.
         unsafe { runtime.copy(to, from, width as u64, height as u64, kind, entry) }
     }
 
@@ -294,11 +295,11 @@ api! {
         bytes: usize,
         kind: c_int,
     ) |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { write(runtime, (to, x, y), from, bytes, kind, entry) }
     }
 
-    /// Copies bytes into an array in a stream, which is at once.
+    /// Copies bytes into an array in a stream; completes before it returns.
     fn cudaMemcpyToArrayAsync(
         to: ArrayHandle,
         x: usize,
@@ -309,7 +310,7 @@ api! {
         stream: StreamHandle,
     ) |runtime, entry| {
         runtime.streams.get(stream as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { write(runtime, (to, x, y), from, bytes, kind, entry) }
     }
 
@@ -322,7 +323,7 @@ api! {
         bytes: usize,
         kind: c_int,
     ) |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { read(runtime, to, (from, x, y), bytes, kind, entry) }
     }
 
@@ -337,11 +338,11 @@ api! {
         stream: StreamHandle,
     ) |runtime, entry| {
         runtime.streams.get(stream as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { read(runtime, to, (from, x, y), bytes, kind, entry) }
     }
 
-    /// Copies bytes from array to array, where both have rows of the same length.
+    /// Copies bytes from one array to another; both have rows of the same length.
     fn cudaMemcpyArrayToArray(
         to: ArrayHandle,
         to_x: usize,
@@ -360,7 +361,7 @@ api! {
         for [x, y, width, height] in pieces(&target, to_x, to_y, bytes) {
             let to = part(&target, x, y, width, height)?;
             let from = part(&source, x, y - to_y + from_y, width, height)?;
-            // SAFETY: both are arrays.
+            // SAFETY: both ends of the copy are arrays.
             unsafe { runtime.copy(to, from, width as u64, height as u64, kind, entry)? };
         }
         Ok(())
@@ -401,7 +402,7 @@ mod tests {
     }
 
     proptest! {
-        /// Walking byte by byte, as the copy is described, touches the same bytes in the same order.
+        /// A walk byte by byte, as the copy is specified, touches the same bytes in the same order.
         #[test]
         fn pieces_are_a_walk_over_the_rows(width in 1u32..20, x in 0usize..40, y in 0usize..4, bytes in 0usize..150) {
             let array = array(width, 100);

@@ -26,14 +26,14 @@ struct End {
 }
 
 impl End {
-    /// Memory; positions are in bytes.
+    /// Returns an end in memory; positions are in bytes.
     fn memory(memory: &PitchedPtr, at: &Position) -> End {
         let (row, slice) = (memory.pitch, memory.y_size * memory.pitch);
         let first = memory.pointer.wrapping_byte_add(at.z * slice + at.y * row + at.x) as u64;
         End { first, row: row as u64, slice: slice as u64 }
     }
 
-    /// Returns an array; positions and extent are in texels.
+    /// Returns an end in an array; positions and extent are in texels.
     fn array(array: &Array, at: &Position, extent: &Extent) -> Result<End, Error> {
         let fits =
             |from: usize, count: usize, limit: u32| from.checked_add(count).is_some_and(|end| end <= limit as usize);
@@ -50,16 +50,15 @@ impl End {
     }
 }
 
-/// What a three-dimensional copy does.
+/// Returns the work of a three-dimensional copy.
 ///
-/// # Safety
-/// `parameters` is null or valid.
+/// # Safety `parameters` is null or valid.
 pub(in crate::api) unsafe fn copy_3d(runtime: &Runtime, parameters: *const Memcpy3D) -> Result<CopyWork, Error> {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     let named = |handle: *mut c_void| (!handle.is_null()).then(|| array(runtime, handle)).transpose();
     let (source, destination) = (named(p.source_array)?, named(p.destination_array)?);
-    // Where an array takes part the extent is in its texels, else in bytes.
+    // If one end is an array, the extent is in its texels, otherwise in bytes.
     let unit = source.or(destination).map_or(1, |array| array.image.format.bytes());
     if let (Some(one), Some(other)) = (source, destination)
         && one.image.format.bytes() != other.image.format.bytes()
@@ -92,11 +91,11 @@ fn fill_3d(memory: PitchedPtr, value: c_int, extent: Extent) -> FillWork {
 api! {
     /// Copies bytes.
     fn cudaMemcpy(to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) |runtime, entry| => crate::gpu::calls::memcpy {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
     }
 
-    /// Copies bytes in a stream, which is at once.
+    /// Copies bytes in a stream; completes before it returns.
     fn cudaMemcpyAsync(
         to: *mut c_void,
         from: *const c_void,
@@ -105,11 +104,11 @@ api! {
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::memcpy_async {
         let work = CopyWork::flat(to as u64, from as u64, bytes as u64, kind);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
-    /// Copies between devices, of which there is one, at once.
+    /// Copies between devices; there is only one device. Completes before it returns.
     fn cudaMemcpyPeerAsync(
         to: *mut c_void,
         to_device: c_int,
@@ -122,11 +121,11 @@ api! {
             return Err(error::INVALID_DEVICE);
         }
         let work = CopyWork::flat(to as u64, from as u64, bytes as u64, 3);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
-    /// Copies between devices, of which there is one.
+    /// Copies between devices; there is only one device.
     fn cudaMemcpyPeer(
         to: *mut c_void,
         to_device: c_int,
@@ -137,7 +136,7 @@ api! {
         if to_device != 0 || from_device != 0 {
             return Err(error::INVALID_DEVICE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, 3, entry) }
     }
 
@@ -154,11 +153,11 @@ api! {
         if width > to_pitch || width > from_pitch {
             return Err(error::INVALID_PITCH_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.copy(rows(to, to_pitch), rows(from, from_pitch), width as u64, height as u64, kind, entry) }
     }
 
-    /// Copies rows in a stream, which is at once.
+    /// Copies rows in a stream; completes before it returns.
     fn cudaMemcpy2DAsync(
         to: *mut c_void,
         to_pitch: usize,
@@ -173,22 +172,22 @@ api! {
             return Err(error::INVALID_PITCH_VALUE);
         }
         let work = CopyWork::rows(rows(to, to_pitch), rows(from, from_pitch), width as u64, height as u64, kind);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
     /// Copies slices of rows.
     fn cudaMemcpy3D(parameters: *const Memcpy3D) |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let work = copy_3d(runtime, parameters)?;
             runtime.perform(&Work::Copy(work), 0, entry)
         }
     }
 
-    /// Copies slices of rows in a stream, which is at once.
+    /// Copies slices of rows in a stream; completes before it returns.
     fn cudaMemcpy3DAsync(parameters: *const Memcpy3D, stream: StreamHandle) |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let work = copy_3d(runtime, parameters)?;
             runtime.submit(stream as usize, Work::Copy(work), entry)
@@ -200,10 +199,10 @@ api! {
         runtime.fill(flat(to, bytes), value as u8, bytes as u64, 1, entry)
     }
 
-    /// Fills bytes in a stream, which is at once.
+    /// Fills bytes in a stream; completes before it returns.
     fn cudaMemsetAsync(to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::memset_async {
         let work = FillWork::new(flat(to, bytes), value as u32, 1, bytes as u64, 1)?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, Work::Fill(work), entry) }
     }
 
@@ -212,7 +211,7 @@ api! {
         runtime.fill(rows(to, pitch), value as u8, width as u64, height as u64, entry)
     }
 
-    /// Fills rows in a stream, which is at once.
+    /// Fills rows in a stream; completes before it returns.
     fn cudaMemset2DAsync(
         to: *mut c_void,
         pitch: usize,
@@ -222,19 +221,19 @@ api! {
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::memset_2d_async {
         let work = FillWork::new(rows(to, pitch), value as u32, 1, width as u64, height as u64)?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, Work::Fill(work), entry) }
     }
 
     /// Fills slices of rows.
     fn cudaMemset3D(memory: PitchedPtr, value: c_int, extent: Extent) |runtime, entry| {
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.perform(&Work::Fill(fill_3d(memory, value, extent)), 0, entry) }
     }
 
-    /// Fills slices of rows in a stream, which is at once.
+    /// Fills slices of rows in a stream; completes before it returns.
     fn cudaMemset3DAsync(memory: PitchedPtr, value: c_int, extent: Extent, stream: StreamHandle) |runtime, entry| {
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, Work::Fill(fill_3d(memory, value, extent)), entry) }
     }
 }

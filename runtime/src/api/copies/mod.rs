@@ -1,4 +1,4 @@
-//! Copies and what they go to and from: symbols, arrays, textures.
+//! Copies and their sources and destinations: symbols, arrays, textures.
 
 pub mod arrays;
 pub mod copy;

@@ -7,7 +7,7 @@ use crate::graphs::{CopyWork, Work};
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 
-/// Address and size of the variable behind a symbol.
+/// Returns the address and the size of the variable behind a symbol.
 fn variable(runtime: &Runtime, symbol: *const c_void) -> Result<(u64, u64), Error> {
     let member = runtime.variables.get(&(symbol as usize)).ok_or(error::INVALID_SYMBOL)?;
     let module = &runtime.modules[member.module];
@@ -24,7 +24,7 @@ fn part(runtime: &Runtime, symbol: *const c_void, offset: usize, bytes: usize) -
     if end > size { Err(error::INVALID_VALUE) } else { Ok(address + offset as u64) }
 }
 
-/// Returns a copy into a variable.
+/// Returns the work of a copy into a variable.
 pub(in crate::api) fn to_symbol(
     runtime: &Runtime,
     symbol: *const c_void,
@@ -40,7 +40,7 @@ pub(in crate::api) fn to_symbol(
     Ok(CopyWork::flat(to, from as u64, bytes as u64, kind))
 }
 
-/// Returns a copy out of a variable.
+/// Returns the work of a copy out of a variable.
 pub(in crate::api) fn from_symbol(
     runtime: &Runtime,
     to: *mut c_void,
@@ -66,11 +66,11 @@ api! {
         kind: c_int,
     ) |runtime, entry| => crate::gpu::calls::to_symbol {
         let work = to_symbol(runtime, symbol, from, bytes, offset, kind)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.perform(&Work::Copy(work), 0, entry) }
     }
 
-    /// Copies into a device variable in a stream, which is at once.
+    /// Copies into a device variable in a stream; completes before it returns.
     fn cudaMemcpyToSymbolAsync(
         symbol: *const c_void,
         from: *const c_void,
@@ -80,7 +80,7 @@ api! {
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::to_symbol_async {
         let work = to_symbol(runtime, symbol, from, bytes, offset, kind)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
@@ -93,11 +93,11 @@ api! {
         kind: c_int,
     ) |runtime, entry| => crate::gpu::calls::from_symbol {
         let work = from_symbol(runtime, to, symbol, bytes, offset, kind)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.perform(&Work::Copy(work), 0, entry) }
     }
 
-    /// Copies out of a device variable in a stream, which is at once.
+    /// Copies out of a device variable in a stream; completes before it returns.
     fn cudaMemcpyFromSymbolAsync(
         to: *mut c_void,
         symbol: *const c_void,
@@ -107,23 +107,23 @@ api! {
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::from_symbol_async {
         let work = from_symbol(runtime, to, symbol, bytes, offset, kind)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
-    /// Device address of a variable.
+    /// Returns the device address of a variable.
     fn cudaGetSymbolAddress(place: *mut *mut c_void, symbol: *const c_void) |runtime, entry| {
         let _ = entry;
         let (address, _) = variable(runtime, symbol)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, address as *mut c_void) }
     }
 
-    /// Size of a variable, bytes.
+    /// Returns the size of a variable in bytes.
     fn cudaGetSymbolSize(bytes: *mut usize, symbol: *const c_void) |runtime, entry| {
         let _ = entry;
         let (_, size) = variable(runtime, symbol)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(bytes, size as usize) }
     }
 }

@@ -11,9 +11,9 @@ use crate::texture::image::Image;
 use crate::texture::sample::{AddressMode, Sampler};
 use std::ffi::{c_int, c_ulonglong, c_void};
 
-/// Memory that textures read starts at a multiple of this many bytes (`textureAlignment`).
+/// Memory for textures must start at a multiple of this number of bytes (`textureAlignment`).
 pub(in crate::api) const ALIGNMENT: u64 = 512;
-/// Its rows at multiples of this many (`texturePitchAlignment`).
+/// Rows of memory for textures must start at multiples of this number of bytes (`texturePitchAlignment`).
 const PITCH_ALIGNMENT: usize = 32;
 /// `cudaArraySurfaceLoadStore`.
 const SURFACE: u32 = 2;
@@ -27,7 +27,7 @@ fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
         ResourceDesc::ARRAY => return Ok(array(runtime, memory.place as ArrayHandle)?.image),
         ResourceDesc::LINEAR => {
             let format = Format::from_desc(&memory.desc)?;
-            // Old programs request more than the allocation has.
+            // Old programs request a larger texture than the allocation has bytes.
             let there = runtime.memory.registry.find(place).map_or(0, |live| live.bytes - (place - live.start()));
             let texels = memory.width.min(there as usize) / format.bytes() as usize;
             if texels == 0 || texels > LINEAR_TEXELS {
@@ -106,7 +106,7 @@ pub(in crate::api) fn create(
     Ok(runtime.memory.images.add_texture(image, sampler, (*resource, *description)))
 }
 
-/// Returns whether a read of a resource can give floats.
+/// Returns whether a texture can read a resource as floats.
 pub(in crate::api) fn can_read_as_floats(runtime: &Runtime, resource: &ResourceDesc) -> Result<bool, Error> {
     let format = image(runtime, resource)?.format;
     Ok(format.can_normalise() || format.is_float())
@@ -133,44 +133,44 @@ api! {
         view: *const ViewDesc,
     ) |runtime, entry| {
         let _ = entry;
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let (resource, description, view) = unsafe { (resource.as_ref(), description.as_ref(), view.as_ref()) };
         let (Some(resource), Some(description)) = (resource, description) else { return Err(error::INVALID_VALUE) };
         let handle = create(runtime, resource, description, view)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(object, handle) }
     }
 
     /// Destroys a texture object.
     fn cudaDestroyTextureObject(object: c_ulonglong) |runtime, entry| {
         let _ = entry;
-        // As CUDA does, zero is taken.
+        // Like CUDA, the function accepts zero.
         if object == 0 { Ok(()) } else { runtime.memory.images.remove_texture(object) }
     }
 
-    /// What a texture object reads.
+    /// Returns the resource that a texture object reads.
     fn cudaGetTextureObjectResourceDesc(resource: *mut ResourceDesc, object: c_ulonglong) |runtime, entry| {
         let _ = entry;
         let value = runtime.memory.images.texture(object)?.resource;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(resource, value) }
     }
 
-    /// How a texture object reads.
+    /// Returns how a texture object reads its resource.
     fn cudaGetTextureObjectTextureDesc(description: *mut TextureDesc, object: c_ulonglong) |runtime, entry| {
         let _ = entry;
         let value = runtime.memory.images.texture(object)?.description;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(description, value) }
     }
 
-    /// Creates a surface object, of an array that was allocated for it.
+    /// Creates a surface object for an array that was allocated with surface loads and stores.
     fn cudaCreateSurfaceObject(object: *mut c_ulonglong, resource: *const ResourceDesc) |runtime, entry| {
         let _ = entry;
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let resource = unsafe { resource.as_ref() }.ok_or(error::INVALID_VALUE)?;
         let handle = create_surface(runtime, resource)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(object, handle) }
     }
 
@@ -180,20 +180,19 @@ api! {
         if object == 0 { Ok(()) } else { runtime.memory.images.remove_surface(object) }
     }
 
-    /// What a surface object reads and writes.
+    /// Returns the resource that a surface object reads and writes.
     fn cudaGetSurfaceObjectResourceDesc(resource: *mut ResourceDesc, object: c_ulonglong) |runtime, entry| {
         let _ = entry;
         let value = runtime.memory.images.surface(object)?.resource;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(resource, value) }
     }
 }
 
-/// Makes a texture reference read through an object; 0: through none. A reference that no kernel uses has no variable
+/// Makes a texture reference read through an object; 0 means no object. A reference that no kernel uses has no variable
 /// on the device.
 ///
-/// # Safety
-/// `reference` is the reference's address on the host.
+/// # Safety `reference` is the reference's address on the host.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_bind_texture(reference: *const c_void, object: c_ulonglong) -> Error {
     if crate::real::active() {
@@ -214,7 +213,7 @@ pub unsafe extern "C" fn __warpline_bind_texture(reference: *const c_void, objec
         if let Some(member) = runtime.variables.get(&(reference as usize)) {
             let address = runtime.modules[member.module].globals[member.index];
             if address != 0 {
-                // SAFETY: the variable's own memory, of 8 bytes.
+                // SAFETY: the write covers the variable's own memory, which has 8 bytes.
                 unsafe { (address as *mut u64).write_unaligned(object) };
             }
         }

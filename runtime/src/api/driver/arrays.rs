@@ -1,4 +1,4 @@
-//! CUDA arrays of the driver API: the same as the runtime's.
+//! CUDA arrays of the driver API: they are the same as the arrays of the runtime API.
 
 use super::driver_api;
 use super::formats::{channels, format_of};
@@ -33,7 +33,8 @@ pub struct Description3D {
     flags: c_uint,
 }
 
-/// An offset in bytes into an array without rows is a place in its first row, else one counted row after row.
+/// Returns an array and a position in it. In an array without rows, the offset in bytes is a position in its first row;
+/// in any other array, it counts bytes row after row.
 fn place(runtime: &Runtime, handle: ArrayHandle, offset: usize) -> Result<(ArrayHandle, usize, usize), Error> {
     let Array { image, .. } = array(runtime, handle)?;
     let row = image.size[0] as usize * image.format.bytes() as usize;
@@ -51,7 +52,7 @@ unsafe fn fill(
     entry: crate::paths::Entry,
 ) -> Result<(), Error> {
     let to = place(runtime, to, offset)?;
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { write(runtime, to, from, bytes, kind, entry) }
 }
 
@@ -66,14 +67,14 @@ unsafe fn take(
     entry: crate::paths::Entry,
 ) -> Result<(), Error> {
     let from = place(runtime, from, offset)?;
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { read(runtime, to, from, bytes, kind, entry) }
 }
 
 driver_api! {
     /// Allocates a one- or two-dimensional array.
     fn cuArrayCreate_v2(place: *mut ArrayHandle, description: *const Description2D) needs Context |runtime, entry| {
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let requested = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
         let desc = channels(requested.format, requested.channels)?;
         allocate(runtime, place, &raw const desc, [requested.width, requested.height, 0], 0, entry)
@@ -81,29 +82,29 @@ driver_api! {
 
     /// Allocates an array of any shape.
     fn cuArray3DCreate_v2(place: *mut ArrayHandle, description: *const Description3D) needs Context |runtime, entry| {
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let requested = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
         let desc = channels(requested.format, requested.channels)?;
         allocate(runtime, place, &raw const desc, [requested.width, requested.height, requested.depth], requested.flags, entry)
     }
 
-    /// Format and shape of an array.
+    /// Returns the format and shape of an array.
     fn cuArrayGetDescriptor_v2(description: *mut Description2D, handle: ArrayHandle) needs Context |runtime, entry| {
         let _ = entry;
         let found = array(runtime, handle)?;
         let [width, height, _] = found.extent;
         let (format, channels) = format_of(found.image.format);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(description, Description2D { width, height, format, channels }) }
     }
 
-    /// Format, shape and flags of an array.
+    /// Returns the format, shape and flags of an array.
     fn cuArray3DGetDescriptor_v2(description: *mut Description3D, handle: ArrayHandle) needs Context |runtime, entry| {
         let _ = entry;
         let found = array(runtime, handle)?;
         let [width, height, depth] = found.extent;
         let (format, channels) = format_of(found.image.format);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(description, Description3D { width, height, depth, format, channels, flags: found.flags }) }
     }
 
@@ -116,29 +117,29 @@ driver_api! {
 
     /// Copies bytes from the host into an array, row after row.
     fn cuMemcpyHtoA_v2(to: ArrayHandle, offset: usize, from: *const c_void, bytes: usize) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { fill(runtime, (to, offset), from, bytes, TO_DEVICE as c_int, entry) }
     }
 
     /// Copies bytes of an array to the host, row after row.
     fn cuMemcpyAtoH_v2(to: *mut c_void, from: ArrayHandle, offset: usize, bytes: usize) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { take(runtime, to, (from, offset), bytes, TO_HOST as c_int, entry) }
     }
 
     /// Copies bytes on the device into an array, row after row.
     fn cuMemcpyDtoA_v2(to: ArrayHandle, offset: usize, from: *const c_void, bytes: usize) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { fill(runtime, (to, offset), from, bytes, ON_DEVICE as c_int, entry) }
     }
 
     /// Copies bytes of an array on the device, row after row.
     fn cuMemcpyAtoD_v2(to: *mut c_void, from: ArrayHandle, offset: usize, bytes: usize) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { take(runtime, to, (from, offset), bytes, ON_DEVICE as c_int, entry) }
     }
 
-    /// Copies bytes from the host into an array in a stream, which is at once.
+    /// Copies bytes from the host into an array in a stream; completes before it returns.
     fn cuMemcpyHtoAAsync_v2(
         to: ArrayHandle,
         offset: usize,
@@ -147,11 +148,11 @@ driver_api! {
         stream: StreamHandle,
     ) needs Context |runtime, entry| {
         runtime.streams.get(stream as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { fill(runtime, (to, offset), from, bytes, TO_DEVICE as c_int, entry) }
     }
 
-    /// Copies bytes of an array to the host in a stream, which is at once.
+    /// Copies bytes of an array to the host in a stream; completes before it returns.
     fn cuMemcpyAtoHAsync_v2(
         to: *mut c_void,
         from: ArrayHandle,
@@ -160,7 +161,7 @@ driver_api! {
         stream: StreamHandle,
     ) needs Context |runtime, entry| {
         runtime.streams.get(stream as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { take(runtime, to, (from, offset), bytes, TO_HOST as c_int, entry) }
     }
 }

@@ -16,7 +16,8 @@ use warpline_format::event::AllocationKind;
 
 type Handle = *mut c_void;
 
-/// Scheduling, host mapping, local memory, core dumps, synchronous memory operations: none changes a result.
+/// The flags for scheduling, host mapping, local memory, core dumps and synchronous memory operations. They do not
+/// change any result.
 const FLAGS: c_uint = 0xff;
 
 fn create(runtime: &mut Runtime, place: *mut Handle, flags: c_uint, device: c_int) -> Result<(), error::Error> {
@@ -48,7 +49,7 @@ fn destroy(runtime: &mut Runtime, context: Handle, entry: Entry) -> Result<(), e
 }
 
 driver_api! {
-    /// Creates a context and makes it current; parameters that request a part of the device are ignored.
+    /// Creates a context and makes it current. Parameters that request a part of the device are ignored.
     fn cuCtxCreate_v4(context: *mut Handle, _parameters: *mut c_void, flags: c_uint, device: c_int) needs Start |runtime, entry|
         => crate::gpu::driver_calls::create_context_v4 {
         let _ = entry;
@@ -62,19 +63,19 @@ driver_api! {
         create(runtime, context, flags, device)
     }
 
-    /// Ends a context, and what was allocated in it by the driver API.
+    /// Destroys a context and the allocations that the driver API made in it.
     fn cuCtxDestroy_v2(context: Handle) needs Start |runtime, entry| {
         destroy(runtime, context, entry)
     }
 
-    /// The current context, null where there is none.
+    /// Returns the current context, or null if there is none.
     fn cuCtxGetCurrent(context: *mut Handle) needs Start |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(context, contexts::current() as Handle) }
     }
 
-    /// Puts a context in the place of the current one; null takes that away.
+    /// Replaces the current context; null removes it.
     fn cuCtxSetCurrent(context: Handle) needs Start |runtime, entry| {
         let _ = entry;
         if !context.is_null() {
@@ -87,7 +88,7 @@ driver_api! {
         Ok(())
     }
 
-    /// Makes a context current, over the one that was.
+    /// Pushes a context on the stack of contexts and makes it current.
     fn cuCtxPushCurrent_v2(context: Handle) needs Start |runtime, entry| {
         let _ = entry;
         runtime.contexts.check(context as usize)?;
@@ -95,43 +96,43 @@ driver_api! {
         Ok(())
     }
 
-    /// Takes the current context away.
+    /// Pops the current context.
     fn cuCtxPopCurrent_v2(context: *mut Handle) needs Context |runtime, entry| {
         let _ = (runtime, entry);
         let popped = contexts::pop().ok_or(error::DEVICE_UNINITIALIZED)?;
         if context.is_null() {
             return Ok(());
         }
-        // SAFETY: not null; valid by the contract.
+        // SAFETY: the pointer is not null, and it is valid by the contract.
         unsafe { put(context, popped as Handle) }
     }
 
-    /// The current context's device.
+    /// Returns the current context's device.
     fn cuCtxGetDevice(device: *mut c_int) needs Context |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(device, 0) }
     }
 
-    /// The current context's flags.
+    /// Returns the current context's flags.
     fn cuCtxGetFlags(flags: *mut c_uint) needs Context |runtime, entry| {
         let _ = entry;
         let value = runtime.device_flags;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(flags, value) }
     }
 
-    /// Version of the driver API that a context was made with.
+    /// Returns the version of the driver API for which a context was created.
     fn cuCtxGetApiVersion(context: Handle, version: *mut c_uint) needs Start |runtime, entry| {
         let _ = entry;
         if !context.is_null() {
             runtime.contexts.check(context as usize)?;
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(version, VERSION as c_uint) }
     }
 
-    /// Waits for the device. Everything is done; what kernels printed becomes visible.
+    /// Waits for the device. All work is already done; the call prints the output of kernels.
     fn cuCtxSynchronize() needs Context |runtime, entry| {
         let _ = entry;
         runtime.synchronise();
@@ -146,33 +147,33 @@ driver_api! {
         Ok(())
     }
 
-    /// A limit.
+    /// Returns a limit.
     fn cuCtxGetLimit(value: *mut usize, which: c_int) needs Context |runtime, entry| {
         let _ = entry;
         let found = *limit(runtime, which)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(value, found as usize) }
     }
 
-    /// Preferred division of L1 and shared memory for kernels without a preference of their own.
+    /// Sets the preferred division of L1 and shared memory for kernels without a preference of their own.
     fn cuCtxSetCacheConfig(config: c_int) needs Context |runtime, entry| {
         let _ = entry;
         runtime.carveout = CarveoutPreference::from_cache_config(config).ok_or(error::INVALID_VALUE)?;
         Ok(())
     }
 
-    /// The preferred division of L1 and shared memory.
+    /// Returns the preferred division of L1 and shared memory.
     fn cuCtxGetCacheConfig(config: *mut c_int) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(config, runtime.carveout.cache_config()) }
     }
 
-    /// Range of stream priorities.
+    /// Returns the range of stream priorities.
     fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) needs Context |runtime, entry| {
         let _ = (runtime, entry);
         let (low, high) = PRIORITIES;
-        // SAFETY: the pointers are null, which CUDA allows, or valid.
+        // SAFETY: each pointer is null, which CUDA allows, or valid.
         unsafe {
             if !least.is_null() {
                 put(least, low)?;
@@ -181,17 +182,17 @@ driver_api! {
         }
     }
 
-    /// The runtime's context, which stays until it is released as often.
+    /// Retains the runtime's context, which stays until the program has released it as often.
     fn cuDevicePrimaryCtxRetain(context: *mut Handle, device: c_int) needs Start |runtime, entry| {
         let _ = entry;
         only_device(device)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(context, PRIMARY as Handle)? };
         runtime.contexts.retained += 1;
         Ok(())
     }
 
-    /// The program no longer needs the runtime's context. What is in it stays: the runtime API may continue using it.
+    /// Releases the runtime's context. Its contents stay, because the runtime API may continue to use them.
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) needs Start |runtime, entry| {
         let _ = entry;
         only_device(device)?;
@@ -200,13 +201,13 @@ driver_api! {
         Ok(())
     }
 
-    /// Flags of the runtime's context, and whether it is in use.
+    /// Returns the flags of the runtime's context, and whether it is in use.
     fn cuDevicePrimaryCtxGetState(device: c_int, flags: *mut c_uint, active: *mut c_int) needs Start |runtime, entry| {
         let _ = entry;
         only_device(device)?;
         let in_use = runtime.contexts.retained > 0 || contexts::current() == PRIMARY;
         let value = runtime.device_flags;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             put(flags, value)?;
             put(active, c_int::from(in_use))

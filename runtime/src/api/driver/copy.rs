@@ -11,10 +11,9 @@ use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 
-/// Copies at once.
+/// Copies immediately.
 ///
-/// # Safety
-/// Host memory on either side is valid.
+/// # Safety Host memory on either side is valid.
 unsafe fn copy(
     runtime: &mut Runtime,
     to: *mut c_void,
@@ -23,16 +22,16 @@ unsafe fn copy(
     kind: c_int,
     entry: Entry,
 ) -> Result<(), Error> {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
 }
 
-/// What a copy in a stream does.
+/// Returns the work of a copy in a stream.
 fn copying(to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) -> Work {
     Work::Copy(CopyWork::flat(to as u64, from as u64, bytes as u64, kind))
 }
 
-/// What a fill with elements of `size` bytes does; the memory is aligned to them.
+/// Returns the work of a fill with elements of `size` bytes; the memory is aligned to the element size.
 fn filling(to: *mut c_void, value: u32, size: u32, count: usize) -> Result<Work, Error> {
     if !(to as usize).is_multiple_of(size as usize) {
         return Err(error::INVALID_VALUE);
@@ -41,7 +40,7 @@ fn filling(to: *mut c_void, value: u32, size: u32, count: usize) -> Result<Work,
     FillWork::new(flat(to, bytes), value, size, count as u64, 1).map(Work::Fill)
 }
 
-/// Returns the same for rows of `width` elements.
+/// Returns the work of a fill of rows of `width` elements.
 fn filling_rows(
     to: *mut c_void,
     pitch: usize,
@@ -58,60 +57,60 @@ fn filling_rows(
 driver_api! {
     /// Copies bytes.
     fn cuMemcpy(to: *mut c_void, from: *const c_void, bytes: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::memcpy {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { copy(runtime, to, from, bytes, BY_ADDRESS, entry) }
     }
 
     /// Copies bytes to device memory.
     fn cuMemcpyHtoD_v2(to: *mut c_void, from: *const c_void, bytes: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::memcpy_to_device {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { copy(runtime, to, from, bytes, TO_DEVICE, entry) }
     }
 
     /// Copies bytes from device memory.
     fn cuMemcpyDtoH_v2(to: *mut c_void, from: *const c_void, bytes: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::memcpy_to_host {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { copy(runtime, to, from, bytes, TO_HOST, entry) }
     }
 
     /// Copies bytes within device memory.
     fn cuMemcpyDtoD_v2(to: *mut c_void, from: *const c_void, bytes: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::memcpy_on_device {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { copy(runtime, to, from, bytes, ON_DEVICE, entry) }
     }
 
-    /// Copies bytes in a stream, which is at once.
+    /// Copies bytes in a stream; completes before it returns.
     fn cuMemcpyAsync(to: *mut c_void, from: *const c_void, bytes: usize, stream: StreamHandle) needs Context |runtime, entry|
         => crate::gpu::driver_calls::memcpy_async {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, copying(to, from, bytes, BY_ADDRESS), entry) }
     }
 
     /// Copies bytes to device memory in a stream.
     fn cuMemcpyHtoDAsync_v2(to: *mut c_void, from: *const c_void, bytes: usize, stream: StreamHandle) needs Context |runtime, entry|
         => crate::gpu::driver_calls::memcpy_to_device_async {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, copying(to, from, bytes, TO_DEVICE), entry) }
     }
 
     /// Copies bytes from device memory in a stream.
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: *const c_void, bytes: usize, stream: StreamHandle) needs Context |runtime, entry|
         => crate::gpu::driver_calls::memcpy_to_host_async {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, copying(to, from, bytes, TO_HOST), entry) }
     }
 
     /// Copies bytes within device memory in a stream.
     fn cuMemcpyDtoDAsync_v2(to: *mut c_void, from: *const c_void, bytes: usize, stream: StreamHandle) needs Context |runtime, entry|
         => crate::gpu::driver_calls::memcpy_on_device_async {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { runtime.submit(stream as usize, copying(to, from, bytes, ON_DEVICE), entry) }
     }
 
     /// Fills bytes.
     fn cuMemsetD8_v2(to: *mut c_void, value: c_uchar, count: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::fill_8 {
         let work = filling(to, u32::from(value), 1, count)?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.perform(&work, 0, entry) }
     }
 
@@ -119,7 +118,7 @@ driver_api! {
     fn cuMemsetD8Async(to: *mut c_void, value: c_uchar, count: usize, stream: StreamHandle) needs Context |runtime, entry|
         => crate::gpu::driver_calls::fill_8_async {
         let work = filling(to, u32::from(value), 1, count)?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, work, entry) }
     }
 
@@ -127,7 +126,7 @@ driver_api! {
     fn cuMemsetD2D8_v2(to: *mut c_void, pitch: usize, value: c_uchar, width: usize, height: usize) needs Context |runtime, entry|
         => crate::gpu::driver_calls::fill_rows_8 {
         let work = filling_rows(to, pitch, u32::from(value), 1, [width, height])?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.perform(&work, 0, entry) }
     }
 
@@ -135,14 +134,14 @@ driver_api! {
     fn cuMemsetD2D8Async(to: *mut c_void, pitch: usize, value: c_uchar, width: usize, height: usize, stream: StreamHandle)
         needs Context |runtime, entry| => crate::gpu::driver_calls::fill_rows_8_async {
         let work = filling_rows(to, pitch, u32::from(value), 1, [width, height])?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, work, entry) }
     }
 
     /// Fills elements of two bytes.
     fn cuMemsetD16_v2(to: *mut c_void, value: c_ushort, count: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::fill_16 {
         let work = filling(to, u32::from(value), 2, count)?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.perform(&work, 0, entry) }
     }
 
@@ -150,7 +149,7 @@ driver_api! {
     fn cuMemsetD16Async(to: *mut c_void, value: c_ushort, count: usize, stream: StreamHandle) needs Context |runtime, entry|
         => crate::gpu::driver_calls::fill_16_async {
         let work = filling(to, u32::from(value), 2, count)?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, work, entry) }
     }
 
@@ -158,7 +157,7 @@ driver_api! {
     fn cuMemsetD2D16_v2(to: *mut c_void, pitch: usize, value: c_ushort, width: usize, height: usize) needs Context |runtime, entry|
         => crate::gpu::driver_calls::fill_rows_16 {
         let work = filling_rows(to, pitch, u32::from(value), 2, [width, height])?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.perform(&work, 0, entry) }
     }
 
@@ -166,14 +165,14 @@ driver_api! {
     fn cuMemsetD2D16Async(to: *mut c_void, pitch: usize, value: c_ushort, width: usize, height: usize, stream: StreamHandle)
         needs Context |runtime, entry| => crate::gpu::driver_calls::fill_rows_16_async {
         let work = filling_rows(to, pitch, u32::from(value), 2, [width, height])?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, work, entry) }
     }
 
     /// Fills elements of four bytes.
     fn cuMemsetD32_v2(to: *mut c_void, value: c_uint, count: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::fill_32 {
         let work = filling(to, value, 4, count)?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.perform(&work, 0, entry) }
     }
 
@@ -181,7 +180,7 @@ driver_api! {
     fn cuMemsetD32Async(to: *mut c_void, value: c_uint, count: usize, stream: StreamHandle) needs Context |runtime, entry|
         => crate::gpu::driver_calls::fill_32_async {
         let work = filling(to, value, 4, count)?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, work, entry) }
     }
 
@@ -189,7 +188,7 @@ driver_api! {
     fn cuMemsetD2D32_v2(to: *mut c_void, pitch: usize, value: c_uint, width: usize, height: usize) needs Context |runtime, entry|
         => crate::gpu::driver_calls::fill_rows_32 {
         let work = filling_rows(to, pitch, value, 4, [width, height])?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.perform(&work, 0, entry) }
     }
 
@@ -197,7 +196,7 @@ driver_api! {
     fn cuMemsetD2D32Async(to: *mut c_void, pitch: usize, value: c_uint, width: usize, height: usize, stream: StreamHandle)
         needs Context |runtime, entry| => crate::gpu::driver_calls::fill_rows_32_async {
         let work = filling_rows(to, pitch, value, 4, [width, height])?;
-        // SAFETY: fills only device memory, which is checked.
+        // SAFETY: the work fills only device memory, which the runtime checks.
         unsafe { runtime.submit(stream as usize, work, entry) }
     }
 }

@@ -3,7 +3,7 @@
 use crate::cuda::error::{self, Error};
 use std::ffi::{CStr, c_char, c_int, c_ulonglong, c_void};
 
-/// A function that is offered.
+/// A driver function that Warpline offers.
 pub struct Offered {
     /// Its symbol.
     pub symbol: &'static str,
@@ -11,7 +11,7 @@ pub struct Offered {
     pub address: *const (),
 }
 
-// SAFETY: addresses of functions, which anybody may know.
+// SAFETY: the pointers are addresses of functions, which any thread may read.
 unsafe impl Sync for Offered {}
 
 /// `CUdriverProcAddressQueryResult`.
@@ -19,14 +19,14 @@ const FOUND: c_int = 0;
 const NOT_FOUND: c_int = 1;
 const TOO_OLD: c_int = 2;
 
-/// Functions whose arguments changed: the name in `cuda.h`, and each symbol with the release from which the name means
-/// it.
+/// Functions whose arguments changed: the name in `cuda.h`, and each symbol with the release from which the name refers
+/// to it.
 const CHANGED: [(&str, &[(c_int, &str)]); 2] = [
     ("cuCtxCreate", &[(13000, "cuCtxCreate_v4"), (3020, "cuCtxCreate_v2")]),
     ("cuGetProcAddress", &[(12000, "cuGetProcAddress_v2"), (11030, "cuGetProcAddress")]),
 ];
 
-/// Functions whose only offered form is newer than their name.
+/// Functions that are offered only in a newer form, with the release from which the name refers to that form.
 const SINCE: [(&str, c_int); 2] = [("cuMemPrefetchAsync", 12020), ("cuLibraryGetKernelCount", 12040)];
 
 fn all() -> impl Iterator<Item = &'static Offered> {
@@ -41,7 +41,7 @@ fn of_symbol(symbol: &str) -> Option<*const ()> {
     }
 }
 
-/// Returns the function that a program of a release means by a name.
+/// Returns the function to which a name refers in a CUDA release.
 fn find(name: &str, release: c_int) -> Result<*const (), c_int> {
     if let Some((_, forms)) = CHANGED.iter().find(|(changed, _)| *changed == name) {
         let form = forms.iter().find(|(since, _)| release >= *since).ok_or(TOO_OLD)?;
@@ -65,9 +65,9 @@ pub(in crate::api) unsafe fn answer(
     if name.is_null() || place.is_null() {
         return error::INVALID_VALUE;
     }
-    // SAFETY: a string by the contract.
+    // SAFETY: the pointer is a string by the contract.
     let found = find(&unsafe { CStr::from_ptr(name) }.to_string_lossy(), release);
-    // SAFETY: places that were checked.
+    // SAFETY: the pointers were checked.
     unsafe {
         place.write(found.map_or(std::ptr::null(), |address| address.cast()));
         if !status.is_null() {
@@ -78,10 +78,9 @@ pub(in crate::api) unsafe fn answer(
     if found.is_ok() { error::SUCCESS } else { error::SYMBOL_NOT_FOUND }
 }
 
-/// The function of a name, as of CUDA 11.3.
+/// Returns the function with a name, as in CUDA 11.3.
 ///
-/// # Safety
-/// A name and a place.
+/// # Safety The pointers are a string and a valid place for the address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress(
     name: *const c_char,
@@ -89,14 +88,13 @@ pub unsafe extern "C" fn cuGetProcAddress(
     release: c_int,
     _flags: c_ulonglong,
 ) -> Error {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { answer(name, place, release, std::ptr::null_mut()) }
 }
 
-/// The function of a name, as of CUDA 12. Per-thread streams need no other function on the CPU device.
+/// Returns the function with a name, as in CUDA 12. Per-thread streams need no separate function on the CPU device.
 ///
-/// # Safety
-/// A name and a place; the status may be null.
+/// # Safety The pointers are a string and a valid place for the address; the status may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress_v2(
     name: *const c_char,
@@ -105,7 +103,7 @@ pub unsafe extern "C" fn cuGetProcAddress_v2(
     _flags: c_ulonglong,
     status: *mut c_int,
 ) -> Error {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { answer(name, place, release, status) }
 }
 

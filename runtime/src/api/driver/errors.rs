@@ -9,7 +9,7 @@ use crate::state::contexts;
 use std::ffi::{c_char, c_int, c_uint};
 
 driver_api! {
-    /// Starts the driver.
+    /// Initializes the driver.
     fn cuInit(flags: c_uint) needs Nothing |runtime, entry| {
         let _ = (runtime, entry);
         if flags != 0 {
@@ -19,41 +19,41 @@ driver_api! {
         Ok(())
     }
 
-    /// Version of the driver.
+    /// Returns the version of the driver.
     fn cuDriverGetVersion(version: *mut c_int) needs Nothing |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(version, VERSION) }
     }
 
-    /// Launches are traced from here on.
+    /// Starts the recording of launches.
     fn cuProfilerStart() needs Context |runtime, entry| {
         let _ = entry;
         runtime.profiling = true;
         Ok(())
     }
 
-    /// Launches are not traced until `cuProfilerStart`.
+    /// Stops the recording of launches until `cuProfilerStart`.
     fn cuProfilerStop() needs Context |runtime, entry| {
         let _ = entry;
         runtime.profiling = false;
         Ok(())
     }
 
-    /// Name of an error code, null for numbers that are none.
+    /// Returns the name of an error code, or null for an undefined number.
     fn cuGetErrorName(code: error::Error, name: *mut *const c_char) needs Nothing |runtime, entry| {
         let _ = (runtime, entry);
         let found = result::name(code);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(name, found.map_or(std::ptr::null(), |name| name.as_ptr()))? };
         found.map(|_| ()).ok_or(error::INVALID_VALUE)
     }
 
-    /// Text of an error code, null for numbers that are none.
+    /// Returns the description of an error code, or null for an undefined number.
     fn cuGetErrorString(code: error::Error, text: *mut *const c_char) needs Nothing |runtime, entry| {
         let _ = (runtime, entry);
         let found = result::name(code).map(|_| error::text(code));
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(text, found.map_or(std::ptr::null(), |text| text.as_ptr()))? };
         found.map(|_| ()).ok_or(error::INVALID_VALUE)
     }

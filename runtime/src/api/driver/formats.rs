@@ -5,11 +5,11 @@ use crate::cuda::types::ChannelDesc;
 use crate::texture::format::{Channel, Format};
 use std::ffi::{c_int, c_uint};
 
-/// Numbers of `CUarray_format`, with `cudaChannelFormatKind` and the bits of a channel.
+/// Each `CUarray_format`, with its `cudaChannelFormatKind` and the bits of a channel.
 const FORMATS: [(c_int, c_int, c_int); 8] =
     [(1, 1, 8), (2, 1, 16), (3, 1, 32), (8, 0, 8), (9, 0, 16), (10, 0, 32), (16, 2, 16), (32, 2, 32)];
 
-/// Returns the descriptor of so many channels of a format.
+/// Returns the descriptor of `count` channels of a format.
 pub fn channels(format: c_int, count: c_uint) -> Result<ChannelDesc, Error> {
     let known = FORMATS.into_iter().find(|(number, ..)| *number == format);
     let Some((_, kind, bits)) = known else {
@@ -23,7 +23,7 @@ pub fn channels(format: c_int, count: c_uint) -> Result<ChannelDesc, Error> {
     Ok(ChannelDesc { x: of(0), y: of(1), z: of(2), w: of(3), kind })
 }
 
-/// Number and channels of a format.
+/// Returns a format's `CUarray_format` and its number of channels.
 pub fn format_of(format: Format) -> (c_int, c_uint) {
     let number = match format.channel {
         Channel::Unsigned(8) => 1,

@@ -1,4 +1,5 @@
-//! Launches as before CUDA 4: block shape, shared memory and arguments are set on the function, one call after the other.
+//! Launches as before CUDA 4: the program sets block shape, shared memory and arguments on the function, one call after
+//! the other.
 
 use super::driver_api;
 use super::launches::start;
@@ -11,14 +12,15 @@ use std::collections::BTreeMap;
 use std::ffi::{c_float, c_int, c_uint, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that the arguments of a kernel may take (CUDA C++ Programming Guide, "Function Parameters", before `sm_70`'s 32 764).
+/// The maximum number of bytes for the arguments of a kernel (CUDA C++ Programming Guide, "Function Parameters", before
+/// `sm_70`'s 32 764).
 const MOST_ARGUMENTS: usize = 4096;
 
-/// Marks in the list of a packed argument buffer, `CU_LAUNCH_PARAM_…`.
+/// The markers `CU_LAUNCH_PARAM_…` in the list of a packed argument buffer.
 const BUFFER: usize = 1;
 const BYTES: usize = 2;
 
-/// What was set on a function.
+/// The values that a program has set on a function.
 #[derive(Clone, Default)]
 struct Settings {
     block: Option<Dim3>,
@@ -32,7 +34,7 @@ fn settings() -> MutexGuard<'static, BTreeMap<usize, Settings>> {
     SETTINGS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Changes what is set on a function.
+/// Changes the values that are set on a function.
 fn set(
     runtime: &mut Runtime,
     function: *const c_void,
@@ -42,7 +44,7 @@ fn set(
     change(settings().entry(function as usize).or_default())
 }
 
-/// Returns the range of an argument.
+/// Returns the byte range of an argument.
 fn range(offset: c_int, bytes: usize) -> Result<std::ops::Range<usize>, Error> {
     let start = usize::try_from(offset).map_err(|_| error::INVALID_VALUE)?;
     let end = start.checked_add(bytes).filter(|end| *end <= MOST_ARGUMENTS).ok_or(error::INVALID_VALUE)?;
@@ -61,7 +63,7 @@ fn write(runtime: &mut Runtime, function: *const c_void, offset: c_int, bytes: &
     })
 }
 
-/// Launches a function with what is set on it.
+/// Launches a function with the values that are set on it.
 fn run(
     runtime: &mut Runtime,
     function: *const c_void,
@@ -79,7 +81,8 @@ fn run(
     let buffer = arguments.as_mut_ptr().cast::<c_void>();
     let bytes = (&raw mut bytes).cast::<c_void>();
     let mut packed = [BUFFER as *mut c_void, buffer, BYTES as *mut c_void, bytes, std::ptr::null_mut()];
-    // SAFETY: a list as `cuLaunchKernel` takes it, whose buffer and size live until the end.
+    // SAFETY: the list has the form that `cuLaunchKernel` requires, and its buffer and size live until the end of the
+    // call.
     unsafe { start(runtime, function, configuration, stream, (std::ptr::null_mut(), packed.as_mut_ptr()), entry) }
 }
 
@@ -102,7 +105,7 @@ driver_api! {
         })
     }
 
-    /// Sets the size of all arguments.
+    /// Sets the total size of the arguments.
     fn cuParamSetSize(function: *const c_void, bytes: c_uint) needs Context |runtime, _entry| {
         let end = range(0, bytes as usize)?.end;
         set(runtime, function, |settings| {
@@ -111,12 +114,12 @@ driver_api! {
         })
     }
 
-    /// Sets a whole number among the arguments.
+    /// Sets an integer argument.
     fn cuParamSeti(function: *const c_void, offset: c_int, value: c_uint) needs Context |runtime, _entry| {
         write(runtime, function, offset, &value.to_ne_bytes())
     }
 
-    /// Sets a number of single precision among the arguments.
+    /// Sets a single-precision argument.
     fn cuParamSetf(function: *const c_void, offset: c_int, value: c_float) needs Context |runtime, _entry| {
         write(runtime, function, offset, &value.to_ne_bytes())
     }

@@ -1,4 +1,5 @@
-//! Libraries of the driver API: modules that need no context, and their kernels. Their handles are those of modules and functions.
+//! Libraries of the driver API: modules that need no context, and their kernels. A library has the handle of its
+//! module, and a kernel has the handle of its function.
 
 use super::driver_api;
 use super::modules::attribute;
@@ -13,7 +14,7 @@ use std::path::Path;
 use warpline_format::carveout::CarveoutPreference;
 
 driver_api! {
-    /// Loads a library from an image; options of a compiler of PTX have no effect.
+    /// Loads a library from an image; options for the PTX compiler have no effect.
     fn cuLibraryLoadData(
         library: *mut Handle,
         image: *const c_void,
@@ -25,9 +26,9 @@ driver_api! {
         _library_count: c_uint,
     ) needs Start |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let handle = unsafe { runtime.load_image(image.cast(), None) }?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(library, handle) }
     }
 
@@ -46,10 +47,10 @@ driver_api! {
         if path.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: a string by the contract.
+        // SAFETY: the pointer is a string by the contract.
         let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
         let handle = runtime.load_file(path)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(library, handle) }
     }
 
@@ -60,33 +61,33 @@ driver_api! {
         runtime.unload(library)
     }
 
-    /// A kernel of a library, by its mangled name.
+    /// Returns a kernel of a library, by its mangled name.
     fn cuLibraryGetKernel(kernel: *mut usize, library: Handle, name: *const c_char) needs Start |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let found = runtime.loaded_kernel(library, name)?;
             put(kernel, found)
         }
     }
 
-    /// Number of kernels in a library.
+    /// Returns the number of kernels in a library.
     fn cuLibraryGetKernelCount(count: *mut c_uint, library: Handle) needs Start |runtime, entry| {
         let _ = entry;
         let found = runtime.loaded.get(&library).ok_or(error::INVALID_RESOURCE_HANDLE)?.module;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(count, runtime.modules[found].kernels().len() as c_uint) }
     }
 
-    /// A library's module in the current context.
+    /// Returns a library's module in the current context.
     fn cuLibraryGetModule(module: *mut Handle, library: Handle) needs Context |runtime, entry| {
         let _ = entry;
         runtime.loaded.get(&library).ok_or(error::INVALID_RESOURCE_HANDLE)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(module, library) }
     }
 
-    /// Address and bytes of a variable of a library.
+    /// Returns the address and size of a variable of a library.
     fn cuLibraryGetGlobal(
         address: *mut u64,
         bytes: *mut usize,
@@ -104,24 +105,24 @@ driver_api! {
         }
     }
 
-    /// A kernel's function in the current context.
+    /// Returns a kernel's function in the current context.
     fn cuKernelGetFunction(function: *mut *const c_void, kernel: *const c_void) needs Context |runtime, entry| {
         let _ = entry;
         runtime.kernel(kernel)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(function, kernel) }
     }
 
-    /// Mangled name of a kernel.
+    /// Returns the mangled name of a kernel.
     fn cuKernelGetName(name: *mut *const c_char, kernel: *const c_void) needs Start |runtime, entry| {
         let _ = entry;
         let member = runtime.kernel(kernel)?;
         let text = runtime.modules[member.module].kernels()[member.index].name;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(name, text) }
     }
 
-    /// One attribute of a kernel.
+    /// Returns one attribute of a kernel.
     fn cuKernelGetAttribute(
         value: *mut c_int,
         which: c_int,
@@ -131,7 +132,7 @@ driver_api! {
         let _ = entry;
         only_device(device)?;
         let found = attribute(runtime, which, kernel)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(value, found) }
     }
 
@@ -142,7 +143,7 @@ driver_api! {
         set_attribute(runtime, kernel, which, value)
     }
 
-    /// Preferred division of L1 and shared memory for a kernel, which the simulated L1 follows.
+    /// Sets the preferred division of L1 and shared memory for a kernel; the simulated L1 uses it.
     fn cuKernelSetCacheConfig(kernel: *const c_void, config: c_int, device: c_int) needs Start |runtime, entry| {
         let _ = entry;
         only_device(device)?;

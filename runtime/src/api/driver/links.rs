@@ -1,6 +1,5 @@
-//! Linking of device code at run time. Device code for the CPU device is whole when it is compiled, so there is nothing
-//! to put together: one image passes through, and the toolkit's own libraries, which are part of the runtime, are
-//! taken.
+//! Linking of device code at run time. Code for the CPU device is complete when it is compiled, so nothing has to be
+//! linked: one image is passed through. The toolkit's own libraries, which are part of the runtime, are accepted.
 
 use super::driver_api;
 use crate::api::put;
@@ -13,13 +12,13 @@ use std::path::Path;
 
 /// `CU_JIT_INPUT_LIBRARY`.
 const LIBRARY: c_int = 4;
-/// Libraries of the toolkit's begin so (`libcudadevrt.a`, `cudadevrt.lib`).
+/// Names of the toolkit's own libraries begin with one of these (`libcudadevrt.a`, `cudadevrt.lib`).
 const OWN: [&str; 2] = ["libcudadevrt", "cudadevrt"];
 
 /// `CUlinkState`.
 #[derive(Default)]
 pub struct Link {
-    /// The image, and a zero.
+    /// The image, followed by a zero.
     image: Option<Vec<u8>>,
 }
 
@@ -39,15 +38,14 @@ impl Link {
     }
 }
 
-/// # Safety
-/// Null, or what `cuLinkCreate` gave and `cuLinkDestroy` did not get.
+/// # Safety The pointer is null, or comes from `cuLinkCreate` and was not yet passed to `cuLinkDestroy`.
 unsafe fn state<'a>(link: *mut Link) -> Result<&'a mut Link, Error> {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { link.as_mut() }.ok_or(error::INVALID_RESOURCE_HANDLE)
 }
 
 driver_api! {
-    /// Begins. The options of a compiler of PTX have no effect.
+    /// Begins a link. Options for the PTX compiler have no effect.
     fn cuLinkCreate_v2(
         _count: c_uint,
         _options: *mut c_int,
@@ -58,7 +56,7 @@ driver_api! {
         if place.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, Box::into_raw(Box::default())) }
     }
 
@@ -77,11 +75,11 @@ driver_api! {
         if data.is_null() || bytes == 0 || kind == LIBRARY {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { state(link)?.add(std::slice::from_raw_parts(data.cast::<u8>(), bytes).to_vec()) }
     }
 
-    /// Adds an image in a file, or a library of the toolkit's.
+    /// Adds an image in a file, or a library of the toolkit.
     fn cuLinkAddFile_v2(
         link: *mut Link,
         kind: c_int,
@@ -94,10 +92,10 @@ driver_api! {
         if path.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: a string by the contract.
+        // SAFETY: the pointer is a string by the contract.
         let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let link = unsafe { state(link)? };
         if kind == LIBRARY {
             return if OWN.iter().any(|own| name.starts_with(own)) { Ok(()) } else { Err(foreign("a library of nvcc's")) };
@@ -105,10 +103,10 @@ driver_api! {
         link.add(std::fs::read(path).map_err(|_| error::FILE_NOT_FOUND)?)
     }
 
-    /// Gives the image, which is the link's own.
+    /// Returns the image, which the link owns.
     fn cuLinkComplete(link: *mut Link, place: *mut *mut c_void, bytes: *mut usize) needs Context |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let image = unsafe { state(link)? }.image.as_mut().ok_or(error::INVALID_VALUE)?;
         // SAFETY: by the contract; the length is not used.
         unsafe {
@@ -119,13 +117,13 @@ driver_api! {
         }
     }
 
-    /// Ends.
+    /// Destroys a link.
     fn cuLinkDestroy(link: *mut Link) needs Context |runtime, entry| {
         let _ = (runtime, entry);
         if link.is_null() {
             return Err(error::INVALID_RESOURCE_HANDLE);
         }
-        // SAFETY: it came from `cuLinkCreate`, by the contract.
+        // SAFETY: the pointer comes from `cuLinkCreate`, by the contract.
         drop(unsafe { Box::from_raw(link) });
         Ok(())
     }

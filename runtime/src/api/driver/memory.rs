@@ -1,4 +1,4 @@
-//! Allocation by the driver API: recorded as the runtime's own.
+//! Allocation by the driver API: recorded like allocations by the runtime API.
 
 use super::driver_api;
 use crate::api::memory::allocations::{
@@ -13,10 +13,10 @@ use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::AllocationKind;
 
-/// Bytes of an element that rows of a pitched allocation may be aligned for.
+/// The element sizes in bytes for which rows of a pitched allocation may be aligned.
 const ELEMENTS: [c_uint; 3] = [4, 8, 16];
 
-/// Allocates in the current context. No bytes are an error, other than for the runtime's functions.
+/// Allocates in the current context. Unlike the runtime's functions, it returns an error for zero bytes.
 fn allocate_here(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
@@ -31,7 +31,7 @@ fn allocate_here(
         AllocationKind::Host => allocate_host(runtime, place, bytes, "cuMemAllocHost", entry)?,
         _ => allocate(runtime, place, bytes, kind, entry)?,
     }
-    // SAFETY: not null, and just written.
+    // SAFETY: the pointer is not null, and the value behind it was just written.
     runtime.contexts.allocated(unsafe { place.read() } as u64);
     Ok(())
 }
@@ -47,11 +47,11 @@ fn free_here(runtime: &mut Runtime, pointer: *mut c_void, kinds: &[AllocationKin
 }
 
 driver_api! {
-    /// Free and total device memory.
+    /// Returns the free and the total device memory.
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) needs Context |runtime, entry| {
         let _ = entry;
         let (left, all) = runtime.memory.info();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             put(free, left as usize)?;
             put(total, all as usize)
@@ -63,7 +63,7 @@ driver_api! {
         allocate_here(runtime, place, bytes, AllocationKind::Malloc, entry)
     }
 
-    /// Allocates rows at a pitch that suits the device.
+    /// Allocates rows with a pitch that is suitable for the device.
     fn cuMemAllocPitch_v2(
         place: *mut *mut c_void,
         pitch: *mut usize,
@@ -75,7 +75,7 @@ driver_api! {
             return Err(error::INVALID_VALUE);
         }
         let (row, bytes) = pitched(width, height)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(pitch, row)? };
         allocate_here(runtime, place, bytes, AllocationKind::Pitch, entry)
     }
@@ -133,17 +133,17 @@ driver_api! {
         Ok(())
     }
 
-    /// Lets kernels reach host memory.
+    /// Makes host memory accessible to kernels.
     fn cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: c_uint) needs Context |runtime, entry| => crate::gpu::calls::host_register {
         register(runtime, pointer, bytes, flags, entry)
     }
 
-    /// Ends a registration.
+    /// Ends the registration of host memory.
     fn cuMemHostUnregister(pointer: *mut c_void) needs Context |runtime, entry| => crate::gpu::calls::free {
         unregister(runtime, pointer, entry)
     }
 
-    /// The address by which kernels reach pinned memory: the host's own.
+    /// Returns the address by which kernels access pinned memory; it is the host's own address.
     fn cuMemHostGetDevicePointer_v2(place: *mut *mut c_void, pointer: *mut c_void, flags: c_uint) needs Context |runtime, entry| {
         let _ = entry;
         let kinds = [AllocationKind::Host, AllocationKind::Registered, AllocationKind::Managed];
@@ -151,26 +151,27 @@ driver_api! {
         if !known || flags != 0 {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, pointer) }
     }
 
-    /// Flags that pinned memory was allocated with: `CU_MEMHOSTALLOC_DEVICEMAP`, as all is mapped under unified addressing.
+    /// Returns the flags of an allocation of pinned memory. The result is `CU_MEMHOSTALLOC_DEVICEMAP`, because unified
+    /// addressing maps all pinned memory.
     fn cuMemHostGetFlags(flags: *mut c_uint, pointer: *mut c_void) needs Context |runtime, entry| {
         let _ = entry;
         let live = runtime.memory.registry.find(pointer as u64).ok_or(error::INVALID_VALUE)?;
         if live.kind != AllocationKind::Host {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(flags, 2) }
     }
 
-    /// Start and size of the allocation that holds an address.
+    /// Returns the start and the size of the allocation that contains an address.
     fn cuMemGetAddressRange_v2(start: *mut u64, bytes: *mut usize, pointer: *mut c_void) needs Context |runtime, entry| {
         let _ = entry;
         let live = runtime.memory.registry.find(pointer as u64).ok_or(error::SYMBOL_NOT_FOUND)?;
-        // SAFETY: null, which CUDA allows, or valid.
+        // SAFETY: the pointer is null, which CUDA allows, or valid.
         unsafe {
             if !start.is_null() {
                 put(start, live.start())?;
@@ -179,7 +180,7 @@ driver_api! {
         }
     }
 
-    /// What a pointer is: context, memory type, addresses, whether managed, device, range.
+    /// Returns an attribute of a pointer: context, memory type, addresses, whether it is managed, device or range.
     fn cuPointerGetAttribute(data: *mut c_void, which: c_int, pointer: *mut c_void) needs Start |runtime, entry| {
         let _ = entry;
         let live = runtime.memory.registry.find(pointer as u64).ok_or(error::INVALID_VALUE)?;
@@ -197,14 +198,15 @@ driver_api! {
                 9 => put::<c_int>(data.cast(), 0),
                 11 => put(data.cast(), live.start()),
                 12 => put(data.cast(), live.bytes as usize),
-                // Whether it is backed by memory.
+                // Whether memory backs the address.
                 13 => put(data.cast(), 1u8),
                 _ => Err(error::INVALID_VALUE),
             }
         }
     }
 
-    /// Moves managed memory ahead of its use, which nothing here needs: the range is checked.
+    /// Moves managed memory ahead of its use. The simulated device does not need this, so the function only checks the
+    /// range.
     fn cuMemPrefetchAsync_v2(
         pointer: *const c_void,
         bytes: usize,

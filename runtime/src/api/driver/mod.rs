@@ -1,5 +1,6 @@
-//! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime, and those that load code
-//! while the program runs. Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc` is `cuMemAlloc_v2`).
+//! Functions of CUDA's driver API, version 13.0: those that programs use together with the runtime's functions, and
+//! those that load code while the program runs. Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc`
+//! is `cuMemAlloc_v2`).
 
 pub mod arrays;
 pub mod context;
@@ -27,8 +28,9 @@ use crate::state::contexts::Needs;
 use crate::state::failed_calls::Call;
 use crate::state::runtime::{Runtime, lock};
 
-/// `api!` for the driver's functions: after `needs` stands what must have happened before ([`Needs`]). Their errors are
-/// not the runtime's last ones. On a GPU the call goes to the driver's own function.
+/// The form of `api!` for the driver's functions. The value after `needs` is what must have happened before the call
+/// ([`Needs`]). Errors of driver functions do not become the runtime's last error. On a GPU, the call is passed to the
+/// driver's own function.
 macro_rules! driver_api {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) needs $needs:ident |$runtime:ident, $entry:ident|
         $(=> $handler:path)? $body:block)*) => {$(
@@ -48,7 +50,7 @@ macro_rules! driver_api {
             $crate::api::driver::call(call, $crate::state::contexts::Needs::$needs, |$runtime| $body)
         }
     )*
-        /// What this file offers.
+        /// The functions that this file offers.
         pub(super) static OFFERED: &[$crate::api::driver::entry_points::Offered] = &[$(
             $crate::api::driver::entry_points::Offered { symbol: stringify!($name), address: $name as *const () },
         )*];
@@ -56,7 +58,7 @@ macro_rules! driver_api {
 }
 pub(crate) use driver_api;
 
-/// All of the driver's functions, a list for each file.
+/// All functions of the driver, with one list for each file.
 static OFFERED: [&[entry_points::Offered]; 17] = [
     arrays::OFFERED,
     context::OFFERED,
@@ -77,13 +79,13 @@ static OFFERED: [&[entry_points::Offered]; 17] = [
     virtual_memory::OFFERED,
 ];
 
-/// Runs a call of the driver API and gives its code.
+/// Runs a call of the driver API and returns its error code.
 fn call(call: Call, needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     let ready = needs.check();
     let Some(mut runtime) = lock() else { return driver_error(Err(crate::cuda::error::INITIALIZATION_ERROR)) };
     runtime.failed_calls.begin();
     let result = ready.inspect_err(|code| runtime.failed_call(call, *code)).and_then(|()| {
-        // What a kernel left behind is the context's.
+        // An error that a kernel caused belongs to the context.
         if needs == Needs::Context {
             runtime.settle()?;
         }

@@ -1,5 +1,5 @@
-//! Modules that a program loads while it runs, and the kernels and variables in them. An image is LLVM IR, or the shared object
-//! that `warpline-cc --warpline-module` makes of it.
+//! Modules that a program loads while it runs, and the kernels and variables in them. An image is LLVM IR, or the
+//! shared object that `warpline-cc --warpline-module` produces from LLVM IR.
 
 use super::driver_api;
 use crate::api::attributes::{attributes_of, prefer, set_attribute};
@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use warpline_format::carveout::CarveoutPreference;
 
-/// One attribute of a kernel.
+/// Returns one attribute of a kernel.
 pub(super) fn attribute(runtime: &Runtime, which: c_int, function: *const c_void) -> Result<c_int, Error> {
     let all = attributes_of(runtime, function)?;
     Ok(match which {
@@ -37,23 +37,23 @@ driver_api! {
         if path.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: a string by the contract.
+        // SAFETY: the pointer is a string by the contract.
         let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
         let handle = runtime.load_file(path)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(module, handle) }
     }
 
     /// Loads a module from an image.
     fn cuModuleLoadData(module: *mut Handle, image: *const c_void) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let handle = unsafe { runtime.load_image(image.cast(), None) }?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(module, handle) }
     }
 
-    /// Loads a module from an image; the options of a compiler of PTX have no effect.
+    /// Loads a module from an image; options for the PTX compiler have no effect.
     fn cuModuleLoadDataEx(
         module: *mut Handle,
         image: *const c_void,
@@ -62,9 +62,9 @@ driver_api! {
         _values: *mut *mut c_void,
     ) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let handle = unsafe { runtime.load_image(image.cast(), None) }?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(module, handle) }
     }
 
@@ -75,25 +75,25 @@ driver_api! {
         runtime.unload(module)
     }
 
-    /// A kernel of a module, by its mangled name.
+    /// Returns a kernel of a module, by its mangled name.
     fn cuModuleGetFunction(function: *mut usize, module: Handle, name: *const c_char) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let found = runtime.loaded_kernel(module, name)?;
             put(function, found)
         }
     }
 
-    /// Number of kernels in a module.
+    /// Returns the number of kernels in a module.
     fn cuModuleGetFunctionCount(count: *mut c_uint, module: Handle) needs Context |runtime, entry| {
         let _ = entry;
         let found = runtime.loaded.get(&module).ok_or(error::INVALID_RESOURCE_HANDLE)?.module;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(count, runtime.modules[found].kernels().len() as c_uint) }
     }
 
-    /// Address and bytes of a variable of a module.
+    /// Returns the address and size of a variable of a module.
     fn cuModuleGetGlobal_v2(
         address: *mut u64,
         bytes: *mut usize,
@@ -111,41 +111,41 @@ driver_api! {
         }
     }
 
-    /// One attribute of a kernel.
+    /// Returns one attribute of a kernel.
     fn cuFuncGetAttribute(value: *mut c_int, which: c_int, function: *const c_void) needs Context |runtime, entry| {
         let _ = entry;
         let found = attribute(runtime, which, function)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(value, found) }
     }
 
-    /// Mangled name of a kernel.
+    /// Returns the mangled name of a kernel.
     fn cuFuncGetName(name: *mut *const c_char, function: *const c_void) needs Context |runtime, entry| {
         let _ = entry;
         let member = runtime.kernel(function)?;
         let text = runtime.modules[member.module].kernels()[member.index].name;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(name, text) }
     }
 
-    /// Returns whether a kernel is loaded: all are, from the start.
+    /// Returns that a kernel is loaded, because all kernels are loaded from the start.
     fn cuFuncIsLoaded(state: *mut c_int, function: *const c_void) needs Context |runtime, entry| {
         let _ = entry;
         runtime.kernel(function)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(state, 1) }
     }
 
-    /// Loads a kernel, which is loaded.
+    /// Loads a kernel. It does nothing, because all kernels are already loaded.
     fn cuFuncLoad(function: *const c_void) needs Context |runtime, entry| {
         let _ = entry;
         runtime.kernel(function).map(|_| ())
     }
 
-    /// When kernels are loaded: `CU_MODULE_EAGER_LOADING`.
+    /// Returns the loading mode, which is `CU_MODULE_EAGER_LOADING`.
     fn cuModuleGetLoadingMode(mode: *mut c_int) needs Start |runtime, entry| {
         let _ = (runtime, entry);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(mode, 1) }
     }
 
@@ -155,7 +155,7 @@ driver_api! {
         set_attribute(runtime, function, which, value)
     }
 
-    /// Preferred division of L1 and shared memory for a kernel, which the simulated L1 follows.
+    /// Sets the preferred division of L1 and shared memory for a kernel; the simulated L1 uses it.
     fn cuFuncSetCacheConfig(function: *const c_void, config: c_int) needs Context |runtime, entry| {
         let _ = entry;
         prefer(runtime, function, CarveoutPreference::from_cache_config(config))

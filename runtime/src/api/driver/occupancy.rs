@@ -7,16 +7,16 @@ use crate::cuda::error::{self, Error};
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 
-/// `CUoccupancyB2DSize`: dynamic shared memory for a block of so many threads.
+/// `CUoccupancyB2DSize`: returns the dynamic shared memory for a block with the given number of threads.
 type SharedOfBlock = unsafe extern "C" fn(c_int) -> usize;
 
-/// Threads of a warp.
+/// The number of threads in a warp.
 const WARP: c_int = 32;
 
-/// Returns the block size with the most threads on an SM, the larger among equals, and the blocks that fill the device.
+/// Returns the block size with the most threads on an SM, and the number of blocks that fill the device. Among block
+/// sizes with the same number of threads, the larger one is returned.
 ///
-/// # Safety
-/// `shared_of` takes a block size.
+/// # Safety `shared_of` takes a block size.
 unsafe fn best_block(
     runtime: &Runtime,
     function: *const c_void,
@@ -29,13 +29,13 @@ unsafe fn best_block(
     let (mut best, mut best_threads) = ((0, 0), 0);
     let mut threads = limit;
     while threads > 0 {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let shared = shared_of.map_or(shared, |shared_of| unsafe { shared_of(threads) });
         let blocks = resident(runtime, function, threads, shared)? as c_int;
         if blocks * threads > best_threads {
             (best, best_threads) = ((blocks, threads), blocks * threads);
         }
-        // Whole warps, after what the limit leaves over.
+        // The remaining block sizes are multiples of a warp; the first one may be the limit itself.
         threads = (threads - 1) / WARP * WARP;
     }
     let (blocks, threads) = best;
@@ -43,7 +43,7 @@ unsafe fn best_block(
 }
 
 driver_api! {
-    /// Blocks of a kernel that fit on an SM.
+    /// Returns how many blocks of a kernel fit on an SM.
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
         blocks: *mut c_int,
         function: *const c_void,
@@ -52,11 +52,11 @@ driver_api! {
     ) needs Context |runtime, entry| {
         let _ = entry;
         let found = resident(runtime, function, threads, dynamic)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(blocks, found as c_int) }
     }
 
-    /// Blocks of a kernel that fit on an SM; the flag on caching has no effect since compute capability 5.3.
+    /// Returns how many blocks of a kernel fit on an SM; the caching flag has no effect since compute capability 5.3.
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks: *mut c_int,
         function: *const c_void,
@@ -69,11 +69,11 @@ driver_api! {
             return Err(error::INVALID_VALUE);
         }
         let found = resident(runtime, function, threads, dynamic)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(blocks, found as c_int) }
     }
 
-    /// Block size with the most threads on an SM, and the blocks of it that fill the device.
+    /// Returns the block size that gives the most threads on an SM, and how many such blocks fill the device.
     fn cuOccupancyMaxPotentialBlockSize(
         blocks: *mut c_int,
         threads: *mut c_int,
@@ -83,7 +83,7 @@ driver_api! {
         limit: c_int,
     ) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let (grid, block) = best_block(runtime, function, shared_of, dynamic, limit)?;
             put(blocks, grid)?;
@@ -91,7 +91,7 @@ driver_api! {
         }
     }
 
-    /// The same; the flag on caching has no effect since compute capability 5.3.
+    /// Does the same; the caching flag has no effect since compute capability 5.3.
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
         blocks: *mut c_int,
         threads: *mut c_int,
@@ -105,7 +105,7 @@ driver_api! {
         if flags > 1 {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let (grid, block) = best_block(runtime, function, shared_of, dynamic, limit)?;
             put(blocks, grid)?;
@@ -113,7 +113,7 @@ driver_api! {
         }
     }
 
-    /// Dynamic shared memory that each of `blocks` blocks on one SM can have.
+    /// Returns the dynamic shared memory that each of `blocks` blocks on one SM can have.
     fn cuOccupancyAvailableDynamicSMemPerBlock(
         bytes: *mut usize,
         function: *const c_void,
@@ -122,7 +122,7 @@ driver_api! {
     ) needs Context |runtime, entry| {
         let _ = entry;
         let found = available_shared(runtime, function, blocks, threads)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(bytes, found) }
     }
 }

@@ -76,7 +76,7 @@ impl Deep {
         Deep { x, y, z: 0, level: 0, kind, host, device, array, reserved: none, pitch, height: 0 }
     }
 
-    /// Returns the memory that it names.
+    /// Returns the memory that this end names.
     fn memory(&self) -> Result<*mut c_void, Error> {
         match self.kind {
             HOST => Ok(self.host),
@@ -85,7 +85,7 @@ impl Deep {
         }
     }
 
-    /// Rows of a slice of an array: places and widths are in bytes, as elsewhere.
+    /// Returns rows of a slice of an array. As elsewhere, positions and widths are in bytes.
     fn part(&self, array: &Array, slice: usize, area: [usize; 2]) -> Result<Rows, Error> {
         let fits = |slice: &usize| *slice < array.image.size[2] as usize;
         let slice = self.z.checked_add(slice).filter(fits).ok_or(error::INVALID_VALUE)?;
@@ -93,7 +93,7 @@ impl Deep {
         Ok(Rows { start: start + slice as u64 * array.image.slice, pitch })
     }
 
-    /// Rows of a slice of what it names.
+    /// Returns rows of a slice of the memory or array that this end names.
     fn rows(&self, runtime: &Runtime, slice: usize, area: [usize; 2]) -> Result<Rows, Error> {
         if self.kind == ARRAY {
             return self.part(&array(runtime, self.array)?, slice, area);
@@ -101,7 +101,8 @@ impl Deep {
         self.slice(slice, area).map(|(first, pitch)| rows(first, pitch))
     }
 
-    /// First byte of a slice; bytes between rows. A pitch of 0 means rows next to each other.
+    /// Returns the first byte of a slice and the bytes between rows. A pitch of 0 means that the rows follow one
+    /// another without gaps.
     fn slice(&self, slice: usize, [width, height]: [usize; 2]) -> Result<(*mut c_void, usize), Error> {
         let pitch = if self.pitch == 0 { self.x + width } else { self.pitch };
         let rows = if self.height == 0 { self.y + height } else { self.height };
@@ -122,7 +123,7 @@ impl Cuboid {
     }
 
     fn work(&self, runtime: &Runtime) -> Result<CopyWork, Error> {
-        // Arrays are the device's.
+        // Arrays are in device memory.
         let place = |end: &Deep| if end.kind == ARRAY { DEVICE } else { end.kind };
         let kind = match (place(&self.from), place(&self.to)) {
             (HOST, HOST) => 0,
@@ -141,43 +142,41 @@ impl Cuboid {
     }
 }
 
-/// # Safety
-/// Null, which is refused, or valid.
+/// # Safety The pointer is null, which causes an error, or valid.
 unsafe fn rectangle(runtime: &Runtime, parameters: *const Rectangle) -> Result<Work, Error> {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let found = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     Cuboid::from_rectangle(*found).work(runtime).map(Work::Copy)
 }
 
-/// # Safety
-/// Null, which is refused, or valid.
+/// # Safety The pointer is null, which causes an error, or valid.
 unsafe fn cuboid(runtime: &Runtime, parameters: *const Cuboid) -> Result<Work, Error> {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?.work(runtime).map(Work::Copy)
 }
 
 driver_api! {
     /// Copies a rectangle.
     fn cuMemcpy2D_v2(parameters: *const Rectangle) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let work = rectangle(runtime, parameters)?;
             runtime.perform(&work, 0, entry)
         }
     }
 
-    /// Copies a rectangle, however its rows are aligned.
+    /// Copies a rectangle whose rows may have any alignment.
     fn cuMemcpy2DUnaligned_v2(parameters: *const Rectangle) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let work = rectangle(runtime, parameters)?;
             runtime.perform(&work, 0, entry)
         }
     }
 
-    /// Copies a rectangle in a stream, which is at once.
+    /// Copies a rectangle in a stream; completes before it returns.
     fn cuMemcpy2DAsync_v2(parameters: *const Rectangle, stream: StreamHandle) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let work = rectangle(runtime, parameters)?;
             runtime.submit(stream as usize, work, entry)
@@ -186,16 +185,16 @@ driver_api! {
 
     /// Copies a box.
     fn cuMemcpy3D_v2(parameters: *const Cuboid) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let work = cuboid(runtime, parameters)?;
             runtime.perform(&work, 0, entry)
         }
     }
 
-    /// Copies a box in a stream, which is at once.
+    /// Copies a box in a stream; completes before it returns.
     fn cuMemcpy3DAsync_v2(parameters: *const Cuboid, stream: StreamHandle) needs Context |runtime, entry| {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let work = cuboid(runtime, parameters)?;
             runtime.submit(stream as usize, work, entry)

@@ -17,42 +17,42 @@ driver_api! {
             return Err(error::INVALID_VALUE);
         }
         let handle = runtime.streams.create(flags, 0);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(stream, handle as StreamHandle) }
     }
 
-    /// A stream's priority.
+    /// Returns a stream's priority.
     fn cuStreamGetPriority(stream: StreamHandle, priority: *mut c_int) needs Context |runtime, entry| {
         let _ = entry;
         let value = runtime.streams.get(stream as usize)?.priority;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(priority, value) }
     }
 
-    /// A stream's flags.
+    /// Returns a stream's flags.
     fn cuStreamGetFlags(stream: StreamHandle, flags: *mut c_uint) needs Context |runtime, entry| {
         let _ = entry;
         let value = runtime.streams.get(stream as usize)?.flags;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(flags, value) }
     }
 
-    /// A stream's context.
+    /// Returns a stream's context.
     fn cuStreamGetCtx(stream: StreamHandle, context: *mut usize) needs Context |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(context, contexts::current()) }
     }
 
-    /// Creates a stream with a priority, which is kept within what is offered.
+    /// Creates a stream with a priority, which is clamped to the supported range.
     fn cuStreamCreateWithPriority(stream: *mut StreamHandle, flags: c_uint, priority: c_int) needs Context |runtime, entry| {
         let _ = entry;
         if flags > 1 {
             return Err(error::INVALID_VALUE);
         }
         let handle = runtime.streams.create(flags, priority.clamp(PRIORITIES.1, PRIORITIES.0));
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(stream, handle as StreamHandle) }
     }
 
@@ -69,13 +69,14 @@ driver_api! {
         runtime.streams.wait_for(stream as usize)
     }
 
-    /// Returns whether a stream is idle: it always is.
+    /// Returns that a stream is idle, which is always true.
     fn cuStreamQuery(stream: StreamHandle) needs Context |runtime, entry| {
         let _ = entry;
         runtime.streams.wait_for(stream as usize)
     }
 
-    /// Makes a stream wait for an event: it has happened, or is a place in a capture, which the stream joins.
+    /// Makes a stream wait for an event. The event has already happened, or it is a position in a capture, which the
+    /// stream then joins.
     fn cuStreamWaitEvent(stream: StreamHandle, event: EventHandle, flags: c_uint) needs Context |runtime, entry| {
         let _ = entry;
         if flags > 1 {
@@ -92,17 +93,17 @@ driver_api! {
             return Err(error::INVALID_VALUE);
         }
         let handle = runtime.streams.create_event(flags & DISABLE_TIMING != 0);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(event, handle as EventHandle) }
     }
 
-    /// Records the time.
+    /// Records an event with the current time.
     fn cuEventRecord(event: EventHandle, stream: StreamHandle) needs Context |runtime, entry| {
         let _ = entry;
         record(runtime, event as usize, stream as usize)
     }
 
-    /// Records the time; flags concern graphs alone.
+    /// Records an event with the current time; the flags only affect graphs.
     fn cuEventRecordWithFlags(event: EventHandle, stream: StreamHandle, flags: c_uint) needs Context |runtime, entry| {
         let _ = entry;
         if flags > 1 {
@@ -111,7 +112,7 @@ driver_api! {
         record(runtime, event as usize, stream as usize)
     }
 
-    /// Returns whether the work before the event is done: it always is.
+    /// Returns that the work before the event is done, which is always true.
     fn cuEventQuery(event: EventHandle) needs Context |runtime, entry| {
         let _ = entry;
         runtime.streams.wait_for_event(event as usize)
@@ -130,11 +131,11 @@ driver_api! {
         runtime.streams.destroy_event(event as usize)
     }
 
-    /// Milliseconds between two events.
+    /// Returns the milliseconds between two events.
     fn cuEventElapsedTime_v2(milliseconds: *mut f32, start: EventHandle, end: EventHandle) needs Context |runtime, entry| {
         let _ = entry;
         let elapsed = runtime.streams.elapsed(start as usize, end as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(milliseconds, elapsed) }
     }
 }

@@ -1,5 +1,5 @@
-//! Texture references of modules (`cuTexRef…`), which read as texture objects do. What is set after binding counts from
-//! the next fetch on.
+//! Texture references of modules (`cuTexRef…`), which read as texture objects do. A setting that the program changes
+//! after binding takes effect at the next fetch.
 
 use super::arrays::Description2D;
 use super::driver_api;
@@ -16,21 +16,21 @@ use crate::state::runtime::Runtime;
 use crate::texture::format::Format;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// `CU_TRSA_OVERRIDE_FORMAT`, which binding to an array takes and nothing else.
+/// `CU_TRSA_OVERRIDE_FORMAT`: binding to an array accepts this flag and no other.
 const OVERRIDE_FORMAT: c_uint = 1;
 
 /// `CUtexref`.
 type TextureReference = u64;
 
-/// Binds a reference to memory or an array, if a texture can read that.
+/// Binds a reference to memory or an array, if a texture can read the resource.
 fn bind(runtime: &mut Runtime, handle: TextureReference, resource: ResourceDesc) -> Result<(), Error> {
     runtime.memory.texture_references.get(handle)?;
     textures::can_read_as_floats(runtime, &resource)?;
     set(runtime, handle, |reference| reference.resource = Some(resource))
 }
 
-/// Changes a reference, and has a new object read for it. There is none while its settings do not go together, as they
-/// may between two calls: a fetch reports that.
+/// Changes a reference and creates a new texture object for it. While the settings contradict each other, which can
+/// happen between two calls, there is no object; a fetch reports this.
 fn set(runtime: &mut Runtime, handle: TextureReference, change: impl FnOnce(&mut Reference)) -> Result<(), Error> {
     let reference = runtime.memory.texture_references.get(handle)?;
     change(reference);
@@ -40,14 +40,14 @@ fn set(runtime: &mut Runtime, handle: TextureReference, change: impl FnOnce(&mut
     }
     let object = resource.map_or(Ok(0), |resource| {
         if description.read_mode == 1 && !textures::can_read_as_floats(runtime, &resource)? {
-            // Integers of 32 bits are read as integers, whatever was requested.
+            // The device reads 32-bit integers as integers regardless of the requested read mode.
             description.read_mode = 0;
         }
         textures::create(runtime, &resource, &description, None)
     });
     let object = object.unwrap_or(0);
     runtime.memory.texture_references.get(handle)?.object = object;
-    // SAFETY: the variable's own memory, of 8 bytes.
+    // SAFETY: the write covers the variable's own memory, which has 8 bytes.
     unsafe { (variable as *mut u64).write_unaligned(object) };
     Ok(())
 }
@@ -61,26 +61,26 @@ fn describe(
     set(runtime, handle, |reference| change(&mut reference.description))
 }
 
-/// What a reference is bound to.
+/// Returns the resource to which a reference is bound.
 fn bound(runtime: &mut Runtime, handle: TextureReference) -> Result<ResourceDesc, Error> {
     runtime.memory.texture_references.get(handle)?.resource.ok_or(error::INVALID_VALUE)
 }
 
 driver_api! {
-    /// A texture reference of a module.
+    /// Returns a texture reference of a module.
     fn cuModuleGetTexRef(place: *mut TextureReference, module: Handle, name: *const c_char) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let (variable, bytes) = unsafe { runtime.loaded_variable(module, name) }?;
         if bytes != size_of::<u64>() as u64 {
             return Err(error::SYMBOL_NOT_FOUND);
         }
         let handle = runtime.memory.texture_references.handle(module, variable);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, handle) }
     }
 
-    /// Binds to an array.
+    /// Binds a reference to an array.
     fn cuTexRefSetArray(handle: TextureReference, array: ArrayHandle, flags: c_uint) needs Context |runtime, entry| {
         let _ = entry;
         if flags != OVERRIDE_FORMAT {
@@ -91,8 +91,8 @@ driver_api! {
         bind(runtime, handle, ResourceDesc { kind: ResourceDesc::ARRAY, resource, flags: 0 })
     }
 
-    /// Binds to linear memory. Where that does not begin at a multiple of the alignment, the fetch begins before it, by
-    /// the bytes that are given back.
+    /// Binds a reference to linear memory. If the memory does not start at a multiple of the alignment, the fetch
+    /// starts before it, and the function returns the difference in bytes.
     fn cuTexRefSetAddress_v2(
         offset: *mut usize,
         handle: TextureReference,
@@ -108,11 +108,11 @@ driver_api! {
         let place = address as usize - before;
         let resource = Resource { place, desc, width: bytes.saturating_add(before), height: 0, pitch: 0, reserved: [0; 9] };
         bind(runtime, handle, ResourceDesc { kind: ResourceDesc::LINEAR, resource, flags: 0 })?;
-        // SAFETY: null, which CUDA allows, or valid.
+        // SAFETY: the pointer is null, which CUDA allows, or valid.
         if offset.is_null() { Ok(()) } else { unsafe { put(offset, before) } }
     }
 
-    /// Binds to memory with rows.
+    /// Binds a reference to memory with rows.
     fn cuTexRefSetAddress2D_v3(
         handle: TextureReference,
         description: *const Description2D,
@@ -120,7 +120,7 @@ driver_api! {
         pitch: usize,
     ) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let requested = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
         let desc = channels(requested.format, requested.channels)?;
         let Description2D { width, height, .. } = *requested;
@@ -128,7 +128,7 @@ driver_api! {
         bind(runtime, handle, ResourceDesc { kind: ResourceDesc::PITCH_2D, resource, flags: 0 })
     }
 
-    /// What linear memory holds.
+    /// Sets the format of linear memory.
     fn cuTexRefSetFormat(handle: TextureReference, format: c_int, count: c_int) needs Context |runtime, entry| {
         let _ = entry;
         let desc = channels(format, c_uint::try_from(count).map_err(|_| error::INVALID_VALUE)?)?;
@@ -140,7 +140,7 @@ driver_api! {
         })
     }
 
-    /// What happens outside the image in a direction.
+    /// Sets the address mode of one dimension, which applies outside the image.
     fn cuTexRefSetAddressMode(handle: TextureReference, direction: c_int, mode: c_int) needs Context |runtime, entry| {
         let _ = entry;
         if !(0..3).contains(&direction) || !(0..4).contains(&mode) {
@@ -149,7 +149,7 @@ driver_api! {
         describe(runtime, handle, |how| how.address_modes[direction as usize] = mode)
     }
 
-    /// The nearest texel, or a mean of its neighbours.
+    /// Sets the filter mode: the nearest texel, or an average of its neighbours.
     fn cuTexRefSetFilterMode(handle: TextureReference, mode: c_int) needs Context |runtime, entry| {
         let _ = entry;
         if !(0..2).contains(&mode) {
@@ -158,66 +158,66 @@ driver_api! {
         describe(runtime, handle, |how| how.filter_mode = mode)
     }
 
-    /// Integers or floats, normalised coordinates, sRGB.
+    /// Sets the flags: integers or floats, normalised coordinates, sRGB.
     fn cuTexRefSetFlags(handle: TextureReference, flags: c_uint) needs Context |runtime, entry| {
         let _ = entry;
         describe(runtime, handle, |how| *how = Sampling::from_texture(how).with_flags(flags).description())
     }
 
-    /// The value outside an image with borders.
+    /// Sets the value outside an image with borders.
     fn cuTexRefSetBorderColor(handle: TextureReference, colour: *const [f32; 4]) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let colour = *unsafe { colour.as_ref() }.ok_or(error::INVALID_VALUE)?;
         describe(runtime, handle, |how| how.border = colour)
     }
 
-    /// Anisotropy, which images of one level do not have.
+    /// Sets the anisotropy, which has no effect because images have only one level.
     fn cuTexRefSetMaxAnisotropy(handle: TextureReference, most: c_uint) needs Context |runtime, entry| {
         let _ = entry;
         describe(runtime, handle, |how| how.levels[0] = most)
     }
 
-    /// The memory that a reference is bound to.
+    /// Returns the memory to which a reference is bound.
     fn cuTexRefGetAddress_v2(address: *mut u64, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
         let bound = bound(runtime, handle)?;
         if bound.kind == ResourceDesc::ARRAY {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(address, bound.resource.place as u64) }
     }
 
-    /// The array that a reference is bound to.
+    /// Returns the array to which a reference is bound.
     fn cuTexRefGetArray(array: *mut *mut c_void, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
         let bound = bound(runtime, handle)?;
         if bound.kind != ResourceDesc::ARRAY {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(array, bound.resource.place as *mut c_void) }
     }
 
-    /// What happens outside the image in a direction.
+    /// Returns the address mode of one dimension.
     fn cuTexRefGetAddressMode(mode: *mut c_int, handle: TextureReference, direction: c_int) needs Context |runtime, entry| {
         let _ = entry;
         let modes = runtime.memory.texture_references.get(handle)?.description.address_modes;
         let found = usize::try_from(direction).ok().and_then(|direction| modes.get(direction).copied());
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(mode, found.ok_or(error::INVALID_VALUE)?) }
     }
 
-    /// The nearest texel, or a mean of its neighbours.
+    /// Returns the filter mode.
     fn cuTexRefGetFilterMode(mode: *mut c_int, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
         let found = runtime.memory.texture_references.get(handle)?.description.filter_mode;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(mode, found) }
     }
 
-    /// What linear memory holds.
+    /// Returns the format of linear memory.
     fn cuTexRefGetFormat(format: *mut c_int, count: *mut c_int, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
         let found = format_of(Format::from_desc(&runtime.memory.texture_references.get(handle)?.channels)?);
@@ -230,27 +230,27 @@ driver_api! {
         }
     }
 
-    /// Integers or floats, normalised coordinates, sRGB.
+    /// Returns the flags.
     fn cuTexRefGetFlags(flags: *mut c_uint, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
         let found = Sampling::from_texture(&runtime.memory.texture_references.get(handle)?.description).flags();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(flags, found) }
     }
 
-    /// The value outside an image with borders.
+    /// Returns the value outside an image with borders.
     fn cuTexRefGetBorderColor(colour: *mut [f32; 4], handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
         let found = runtime.memory.texture_references.get(handle)?.description.border;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(colour, found) }
     }
 
-    /// Anisotropy.
+    /// Returns the anisotropy.
     fn cuTexRefGetMaxAnisotropy(most: *mut c_int, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
         let found = runtime.memory.texture_references.get(handle)?.description.levels[0] as c_int;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(most, found) }
     }
 }

@@ -1,4 +1,4 @@
-//! Texture and surface objects of the driver API: the same as the runtime's.
+//! Texture and surface objects of the driver API: they are the same as the objects of the runtime API.
 
 use super::driver_api;
 use super::formats::{channels, format_of};
@@ -14,7 +14,7 @@ const AS_INTEGERS: c_uint = 1;
 const NORMALISED: c_uint = 2;
 const SRGB: c_uint = 0x10;
 
-/// `CUDA_RESOURCE_DESC`: the union's longest members are laid over one another.
+/// `CUDA_RESOURCE_DESC`. The longest members of its union share the same bytes here.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Described {
@@ -45,7 +45,7 @@ pub struct Sampling {
 const _: () = assert!(size_of::<Described>() == 144 && size_of::<Sampling>() == 104);
 
 impl Described {
-    /// In the runtime's words; kinds of resources have the same numbers.
+    /// Converts to the runtime's description; the kinds of resources have the same numbers.
     fn resource(&self) -> Result<ResourceDesc, Error> {
         let memory = matches!(self.kind, ResourceDesc::LINEAR | ResourceDesc::PITCH_2D);
         let desc = if memory {
@@ -76,7 +76,7 @@ impl Described {
 }
 
 impl Sampling {
-    /// In the runtime's words.
+    /// Converts to the runtime's description.
     pub(super) fn description(&self) -> TextureDesc {
         let flag = |flag: c_uint| c_int::from(self.flags & flag != 0);
         let mut levels = [0; 7];
@@ -99,12 +99,12 @@ impl Sampling {
         self.flags
     }
 
-    /// Returns the same with other flags.
+    /// Returns the same description with other flags.
     pub(super) fn with_flags(self, flags: c_uint) -> Sampling {
         Sampling { flags, ..self }
     }
 
-    /// In the driver's words.
+    /// Converts from the runtime's description.
     pub(super) fn from_texture(from: &TextureDesc) -> Sampling {
         let flag = |on: bool, flag: c_uint| if on { flag } else { 0 };
         let flags = flag(from.read_mode == 0, AS_INTEGERS)
@@ -133,16 +133,16 @@ driver_api! {
         view: *const ViewDesc,
     ) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let (resource, sampling, view) = unsafe { (resource.as_ref(), sampling.as_ref(), view.as_ref()) };
         let (Some(resource), Some(sampling)) = (resource, sampling) else { return Err(error::INVALID_VALUE) };
         let (resource, mut description) = (resource.resource()?, sampling.description());
         if description.read_mode == 1 && !textures::can_read_as_floats(runtime, &resource)? {
-            // Integers of 32 bits are read as integers, whatever was requested.
+            // The device reads 32-bit integers as integers regardless of the requested read mode.
             description.read_mode = 0;
         }
         let handle = textures::create(runtime, &resource, &description, view)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(object, handle) }
     }
 
@@ -152,29 +152,29 @@ driver_api! {
         runtime.memory.images.remove_texture(object)
     }
 
-    /// What a texture object reads.
+    /// Returns the resource that a texture object reads.
     fn cuTexObjectGetResourceDesc(resource: *mut Described, object: c_ulonglong) needs Context |runtime, entry| {
         let _ = entry;
         let value = Described::from_resource(&runtime.memory.images.texture(object)?.resource);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(resource, value) }
     }
 
-    /// How a texture object reads.
+    /// Returns how a texture object reads its resource.
     fn cuTexObjectGetTextureDesc(sampling: *mut Sampling, object: c_ulonglong) needs Context |runtime, entry| {
         let _ = entry;
         let value = Sampling::from_texture(&runtime.memory.images.texture(object)?.description);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(sampling, value) }
     }
 
-    /// Creates a surface object, of an array that was allocated for it.
+    /// Creates a surface object for an array that was allocated with surface loads and stores.
     fn cuSurfObjectCreate(object: *mut c_ulonglong, resource: *const Described) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let resource = unsafe { resource.as_ref() }.ok_or(error::INVALID_VALUE)?.resource()?;
         let handle = textures::create_surface(runtime, &resource)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(object, handle) }
     }
 
@@ -184,11 +184,11 @@ driver_api! {
         runtime.memory.images.remove_surface(object)
     }
 
-    /// What a surface object reads and writes.
+    /// Returns the resource that a surface object reads and writes.
     fn cuSurfObjectGetResourceDesc(resource: *mut Described, object: c_ulonglong) needs Context |runtime, entry| {
         let _ = entry;
         let value = Described::from_resource(&runtime.memory.images.surface(object)?.resource);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(resource, value) }
     }
 }

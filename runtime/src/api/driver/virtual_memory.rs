@@ -1,4 +1,4 @@
-//! Virtual memory management: addresses are set aside, memory is made, and put there.
+//! Virtual memory management: reserving addresses, creating memory, and mapping the memory at the addresses.
 
 use super::driver_api;
 use crate::api::put;
@@ -40,9 +40,9 @@ pub struct AccessDescription {
 
 const _: () = assert!(size_of::<Properties>() == 32 && size_of::<AccessDescription>() == 12);
 
-/// Memory of the device, of which there is one.
+/// Checks that properties request memory of the device, of which there is only one.
 fn check(properties: *const Properties) -> Result<(), Error> {
-    // SAFETY: null or valid by the contract of the calling API function.
+    // SAFETY: the pointer is null or valid by the contract of the calling API function.
     let requested = unsafe { properties.as_ref() }.ok_or(error::INVALID_VALUE)?;
     if requested.kind != PINNED {
         return Err(error::INVALID_VALUE);
@@ -82,7 +82,7 @@ fn write_change(runtime: &mut Runtime, change: Change, entry: Entry) {
 }
 
 driver_api! {
-    /// Sets addresses aside. Which ones a program would like makes no difference.
+    /// Reserves addresses. The addresses that a program requests are ignored.
     fn cuMemAddressReserve(
         place: *mut u64,
         bytes: usize,
@@ -96,18 +96,18 @@ driver_api! {
             return Err(error::INVALID_VALUE);
         }
         let start = runtime.memory.reserve_addresses(bytes as u64, alignment as u64, name)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, start) }
     }
 
-    /// Gives addresses back at which no memory lies.
+    /// Frees reserved addresses at which no memory is mapped.
     fn cuMemAddressFree(start: u64, bytes: usize) needs Context |runtime, entry| {
         let _ = entry;
         runtime.synchronise();
         runtime.memory.free_addresses(start, bytes as u64)
     }
 
-    /// Makes memory that lies at no address yet.
+    /// Creates memory that is not yet mapped.
     fn cuMemCreate(
         handle: *mut u64,
         bytes: usize,
@@ -120,17 +120,17 @@ driver_api! {
         }
         check(properties)?;
         let made = runtime.memory.create(bytes as u64)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(handle, made) }
     }
 
-    /// Gives a handle back; the memory stays as long as it is mapped.
+    /// Releases a handle; the memory stays as long as it is mapped.
     fn cuMemRelease(handle: u64) needs Context |runtime, entry| {
         let _ = entry;
         runtime.memory.release(handle)
     }
 
-    /// Puts memory at addresses.
+    /// Maps memory at addresses.
     fn cuMemMap(
         start: u64,
         bytes: usize,
@@ -145,7 +145,7 @@ driver_api! {
         runtime.memory.map(start, bytes as u64, handle, offset as u64)
     }
 
-    /// Takes memory from addresses.
+    /// Unmaps memory from addresses.
     fn cuMemUnmap(start: u64, bytes: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::unmap {
         runtime.synchronise();
         let path = runtime.path(entry);
@@ -154,7 +154,7 @@ driver_api! {
         Ok(())
     }
 
-    /// Sets the device's access to mapped memory. From then on the memory is an allocation.
+    /// Sets the device's access to mapped memory. After this call, the memory is an allocation.
     fn cuMemSetAccess(
         start: u64,
         bytes: usize,
@@ -165,7 +165,7 @@ driver_api! {
             return Err(error::INVALID_VALUE);
         }
         for index in 0..count {
-            // SAFETY: the program gives an array of that length.
+            // SAFETY: the program passes an array of this length.
             let AccessDescription { location, flags } = unsafe { *descriptions.add(index) };
             let access = match flags {
                 0 => Access::None,
@@ -173,7 +173,7 @@ driver_api! {
                 3 => Access::ReadWrite,
                 _ => return Err(error::INVALID_VALUE),
             };
-            // The host reaches what the device does, here.
+            // Here the host can access all memory that the device can access.
             if location.kind != ON_DEVICE {
                 continue;
             }
@@ -187,10 +187,10 @@ driver_api! {
         Ok(())
     }
 
-    /// What the device may do with mapped memory.
+    /// Returns which access the device has to mapped memory.
     fn cuMemGetAccess(flags: *mut c_ulonglong, location: *const MemLocation, address: u64) needs Context |runtime, entry| {
         let _ = entry;
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let location = unsafe { location.as_ref() }.ok_or(error::INVALID_VALUE)?;
         if location.kind != ON_DEVICE || location.id != 0 {
             return Err(error::INVALID_VALUE);
@@ -200,11 +200,11 @@ driver_api! {
             Access::Read => 1,
             Access::ReadWrite => 3,
         };
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(flags, value) }
     }
 
-    /// What sizes and addresses have to be multiples of.
+    /// Returns the granularity of sizes and addresses.
     fn cuMemGetAllocationGranularity(
         bytes: *mut usize,
         properties: *const Properties,
@@ -215,33 +215,33 @@ driver_api! {
             return Err(error::INVALID_VALUE);
         }
         check(properties)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(bytes, GRANULARITY as usize) }
     }
 
-    /// Properties of the memory: on the device, and not compressed.
+    /// Returns the properties of the memory, which is on the device and not compressed.
     fn cuMemGetAllocationPropertiesFromHandle(properties: *mut Properties, handle: u64) needs Context |runtime, entry| {
         let _ = entry;
         runtime.memory.mappings.check(handle)?;
         let location = MemLocation { kind: ON_DEVICE, id: 0 };
         let windows = std::ptr::null_mut();
         let found = Properties { kind: PINNED, exported_as: DESCRIPTOR, location, windows, flags: [0; 8] };
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(properties, found) }
     }
 
-    /// The handle, once more, of the memory at an address.
+    /// Returns another handle of the memory at an address.
     fn cuMemRetainAllocationHandle(handle: *mut u64, address: *mut c_void) needs Context |runtime, entry| {
         let _ = entry;
         if handle.is_null() {
             return Err(error::INVALID_VALUE);
         }
         let found = runtime.memory.mappings.retain(address as u64)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(handle, found) }
     }
 
-    /// A file descriptor of memory, for another process or this one.
+    /// Exports memory as a file descriptor, for another process or for this one.
     fn cuMemExportToShareableHandle(
         place: *mut c_void,
         handle: u64,
@@ -260,7 +260,7 @@ driver_api! {
         unsafe { put(place.cast::<c_int>(), file.into_raw_fd()) }
     }
 
-    /// Memory of a file descriptor. The descriptor stays the program's.
+    /// Imports memory from a file descriptor. The program keeps the descriptor.
     fn cuMemImportFromShareableHandle(handle: *mut u64, descriptor: *mut c_void, kind: c_int) needs Context |runtime, entry| {
         let _ = entry;
         if handle.is_null() {
@@ -270,10 +270,10 @@ driver_api! {
             return Err(error::NOT_SUPPORTED);
         }
         let number = c_int::try_from(descriptor as usize).map_err(|_| error::INVALID_VALUE)?;
-        // SAFETY: the program's own; a number that is none makes the copy fail.
+        // SAFETY: the descriptor is the program's own; for a number that is no descriptor, the copy fails.
         let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned().map_err(|_| error::INVALID_VALUE)?;
         let (made, _) = runtime.memory.mappings.import(file)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(handle, made) }
     }
 }

@@ -8,12 +8,11 @@ use std::ffi::{c_int, c_ulonglong, c_void};
 /// `cudaGraph_t`.
 type GraphHandle = *mut c_void;
 
-/// `cudaStreamCaptureStatusNone`, `…Active`.
 const STATUS: [c_int; 2] = [0, 1];
 
 api! {
-    /// Begins to turn the work of a stream into a graph. The mode selects which calls of other threads are refused
-    /// meanwhile; none are.
+    /// Begins the capture of a stream's work into a graph. In CUDA, the mode selects which calls of other threads are
+    /// refused during the capture; Warpline refuses none.
     fn cudaStreamBeginCapture(stream: StreamHandle, mode: c_int) |runtime, entry|
         => crate::gpu::graphs::calls::begin_capture {
         let _ = entry;
@@ -32,7 +31,7 @@ api! {
             return Err(error::INVALID_VALUE);
         }
         let handle = runtime.captures.end(&mut runtime.graphs, stream as usize)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(graph, handle as GraphHandle) }
     }
 
@@ -41,11 +40,12 @@ api! {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
         let captured = runtime.captures.find(stream as usize).is_some();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(status, STATUS[usize::from(captured)]) }
     }
 
-    /// The capture of a stream: its number and its graph. The nodes that the next one depends on are not reported.
+    /// Returns the number and the graph of a stream's capture. The nodes on which the next node depends are not
+    /// reported.
     fn cudaStreamGetCaptureInfo(
         stream: StreamHandle,
         status: *mut c_int,
@@ -62,7 +62,7 @@ api! {
             return Err(error::NOT_SUPPORTED);
         }
         let captured = runtime.captures.find(stream as usize);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             if !number.is_null() {
                 put(number, captured.map_or(0, |(number, _)| number))?;
@@ -74,7 +74,7 @@ api! {
         }
     }
 
-    /// Exchanges the thread's capture mode, which changes nothing here.
+    /// Exchanges the thread's capture mode, which has no effect.
     fn cudaThreadExchangeStreamCaptureMode(mode: *mut c_int) |runtime, entry| {
         let _ = (runtime, entry);
         if mode.is_null() { Err(error::INVALID_VALUE) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Graphs: their nodes, their runs, streams that are captured.
+//! Graphs: their nodes, their execution, and the capture of streams.
 
 pub mod capture;
 pub mod nodes;

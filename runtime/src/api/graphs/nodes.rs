@@ -12,10 +12,9 @@ use std::ffi::{c_int, c_uint, c_void};
 
 /// Returns a kernel node's work.
 ///
-/// # Safety
-/// `parameters` is null or valid, and the arguments are as for a launch.
+/// # Safety `parameters` is null or valid, and the arguments fulfil the requirements of a launch.
 pub(in crate::api) unsafe fn kernel(runtime: &Runtime, parameters: *const KernelParameters) -> Result<Work, Error> {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     if !p.extra.is_null() {
         crate::output::message::note("kernel nodes with arguments in the \"extra\" form are not supported");
@@ -29,7 +28,7 @@ pub(in crate::api) unsafe fn kernel(runtime: &Runtime, parameters: *const Kernel
         cooperative: false,
         cluster: [0; 3],
     };
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { runtime.kernel_work(p.stub, configuration, p.arguments.cast_const().cast()) }
 }
 
@@ -38,9 +37,9 @@ pub(in crate::api) unsafe fn kernel(runtime: &Runtime, parameters: *const Kernel
 /// # Safety
 /// `parameters` is null or valid.
 pub(in crate::api) unsafe fn fill(parameters: *const FillParameters) -> Result<Work, Error> {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
-    // With one row the pitch is not used.
+    // If there is only one row, the pitch is not used.
     let pitch = if p.height > 1 { p.pitch } else { p.width * p.size as usize };
     let to = Rows { start: p.to as u64, pitch: pitch as u64 };
     FillWork::new(to, p.value, p.size, p.width as u64, p.height as u64).map(Work::Fill)
@@ -51,16 +50,15 @@ pub(in crate::api) unsafe fn fill(parameters: *const FillParameters) -> Result<W
 /// # Safety
 /// `parameters` is null or valid.
 pub(in crate::api) unsafe fn host(parameters: *const HostParameters) -> Result<Work, Error> {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     let function = p.function.ok_or(error::INVALID_VALUE)?;
     Ok(Work::Host(HostWork { function, data: p.data as usize }))
 }
 
-/// Adds a node, and gives its handle.
+/// Adds a node and returns its handle.
 ///
-/// # Safety
-/// `place` is null or valid; `after` points to `count` nodes.
+/// # Safety `place` is null or valid; `after` points to `count` nodes.
 pub(in crate::api) unsafe fn add(
     runtime: &mut Runtime,
     place: *mut NodeHandle,
@@ -72,22 +70,22 @@ pub(in crate::api) unsafe fn add(
     if place.is_null() || (after.is_null() && count != 0) {
         return Err(error::INVALID_VALUE);
     }
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     let after = (0..count).map(|index| unsafe { after.add(index).read() } as usize).collect();
     let handle = runtime.graphs.add_node(graph as usize, after, work)?;
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe { put(place, handle as NodeHandle) }
 }
 
-/// Gives a list of handles: their number, or as many as the caller has room for.
+/// Returns a list of handles: only their number if `places` is null, otherwise as many handles as the caller has room
+/// for.
 ///
-/// # Safety
-/// `count` is null or valid; `places` is null or has room for `count` handles.
+/// # Safety `count` is null or valid; `places` is null or has room for `count` handles.
 unsafe fn give(handles: &[usize], places: *mut NodeHandle, count: *mut usize) -> Result<(), Error> {
     if count.is_null() {
         return Err(error::INVALID_VALUE);
     }
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the API function.
     unsafe {
         if places.is_null() {
             return put(count, handles.len());
@@ -100,7 +98,8 @@ unsafe fn give(handles: &[usize], places: *mut NodeHandle, count: *mut usize) ->
     }
 }
 
-/// Functions that add a node: `name(arguments) = its work`. Before the arguments stand those that all of them have.
+/// Functions that add a node, in the form `name(arguments) = its work`. The macro inserts the arguments that all
+/// functions have before the listed arguments.
 macro_rules! adding {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),*) |$runtime:ident|
         $(=> $handler:path)? = $work:expr;)*) => {
@@ -114,7 +113,7 @@ macro_rules! adding {
                 $($argument: $type),*
             ) |$runtime, entry| $(=> $handler)? {
                 let _ = entry;
-                // SAFETY: by the contract.
+                // SAFETY: by the contract of the API function.
                 unsafe {
                     let work = $work;
                     add($runtime, place, graph, after, count, work)
@@ -128,7 +127,7 @@ adding! {
     /// Adds a kernel.
     fn cudaGraphAddKernelNode(parameters: *const KernelParameters) |runtime|
         => crate::gpu::graphs::calls::add_kernel_node = kernel(runtime, parameters)?;
-    /// Adds a copy of slices of rows.
+    /// Adds a three-dimensional copy.
     fn cudaGraphAddMemcpyNode(parameters: *const Memcpy3D) |runtime| =
         Work::Copy(crate::api::copies::copy::copy_3d(runtime, parameters)?);
     /// Adds a copy of bytes.
@@ -142,11 +141,11 @@ adding! {
         kind: c_int) |runtime| = Work::Copy(crate::api::copies::symbols::from_symbol(runtime, to, symbol, bytes, offset, kind)?);
     /// Adds a fill.
     fn cudaGraphAddMemsetNode(parameters: *const FillParameters) |runtime| = fill(parameters)?;
-    /// Adds a call of the host.
+    /// Adds a call of a host function.
     fn cudaGraphAddHostNode(parameters: *const HostParameters) |runtime| = host(parameters)?;
     /// Adds a node that does nothing.
     fn cudaGraphAddEmptyNode() |runtime| = Work::Empty;
-    /// Adds a graph, as it is now.
+    /// Adds a graph in its current state.
     fn cudaGraphAddChildGraphNode(child: GraphHandle) |runtime| =
         Work::Child(runtime.graphs.graph(child as usize)?.ordered()?);
     /// Adds the recording of an event.
@@ -169,7 +168,7 @@ api! {
             return Err(error::INVALID_VALUE);
         }
         let handle = runtime.graphs.add(Graph::default());
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(graph, handle as GraphHandle) }
     }
 
@@ -184,52 +183,52 @@ api! {
         let _ = entry;
         let copy = runtime.graphs.copy(graph as usize)?;
         let handle = runtime.graphs.add(copy);
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, handle as GraphHandle) }
     }
 
-    /// The node of a copied graph that was made from this one.
+    /// Returns the node of a copied graph that corresponds to a node of the original.
     fn cudaGraphNodeFindInClone(place: *mut NodeHandle, node: NodeHandle, clone: GraphHandle) |runtime, entry| {
         let _ = entry;
         let graph = runtime.graphs.graph(clone as usize)?;
         let found = graph.nodes.iter().find(|one| one.origin == node as usize).ok_or(error::INVALID_VALUE)?.handle;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, found as NodeHandle) }
     }
 
-    /// Takes a node out of its graph.
+    /// Removes a node from its graph.
     fn cudaGraphDestroyNode(node: NodeHandle) |runtime, entry| {
         let _ = entry;
         runtime.graphs.remove_node(node as usize)
     }
 
-    /// What a node does.
+    /// Returns the type of a node.
     fn cudaGraphNodeGetType(node: NodeHandle, kind: *mut c_int) |runtime, entry| {
         let _ = entry;
         let value = runtime.graphs.node(node as usize)?.work.kind();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(kind, value) }
     }
 
-    /// The nodes of a graph.
+    /// Returns the nodes of a graph.
     fn cudaGraphGetNodes(graph: GraphHandle, nodes: *mut NodeHandle, count: *mut usize) |runtime, entry| {
         let _ = entry;
         let all: Vec<usize> = runtime.graphs.graph(graph as usize)?.nodes.iter().map(|node| node.handle).collect();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { give(&all, nodes, count) }
     }
 
-    /// The nodes of a graph that come after none.
+    /// Returns the nodes of a graph that depend on no other node.
     fn cudaGraphGetRootNodes(graph: GraphHandle, nodes: *mut NodeHandle, count: *mut usize) |runtime, entry| {
         let _ = entry;
         let nodes_of = &runtime.graphs.graph(graph as usize)?.nodes;
         let roots: Vec<usize> =
             nodes_of.iter().filter(|node| node.after.is_empty()).map(|node| node.handle).collect();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { give(&roots, nodes, count) }
     }
 
-    /// The dependencies of a graph. Their kind, which is that of CUDA's default, is not reported.
+    /// Returns the dependencies of a graph. Their kind, which is always CUDA's default, is not reported.
     fn cudaGraphGetEdges(
         graph: GraphHandle,
         from: *mut NodeHandle,
@@ -244,7 +243,7 @@ api! {
         if count.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             let mut room = count.read();
             give(&before, from, &raw mut room)?;
@@ -252,7 +251,7 @@ api! {
         }
     }
 
-    /// The nodes that a node comes after.
+    /// Returns the nodes on which a node depends.
     fn cudaGraphNodeGetDependencies(
         node: NodeHandle,
         nodes: *mut NodeHandle,
@@ -261,11 +260,11 @@ api! {
     ) |runtime, entry| {
         let _ = entry;
         let after = runtime.graphs.node(node as usize)?.after.clone();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { give(&after, nodes, count) }
     }
 
-    /// Lets nodes come after others.
+    /// Adds dependencies between nodes.
     fn cudaGraphAddDependencies(
         graph: GraphHandle,
         from: *const NodeHandle,
@@ -276,7 +275,7 @@ api! {
         let _ = entry;
         let graph = runtime.graphs.graph(graph as usize)?;
         for index in 0..count {
-            // SAFETY: by the contract.
+            // SAFETY: by the contract of the API function.
             let (before, after) = unsafe { (from.add(index).read() as usize, to.add(index).read() as usize) };
             graph.node(before)?;
             let after = graph.node_mut(after)?;
@@ -288,7 +287,7 @@ api! {
         Ok(())
     }
 
-    /// Lets nodes no longer come after others.
+    /// Removes dependencies between nodes.
     fn cudaGraphRemoveDependencies(
         graph: GraphHandle,
         from: *const NodeHandle,
@@ -299,30 +298,30 @@ api! {
         let _ = entry;
         let graph = runtime.graphs.graph(graph as usize)?;
         for index in 0..count {
-            // SAFETY: by the contract.
+            // SAFETY: by the contract of the API function.
             let (before, after) = unsafe { (from.add(index).read() as usize, to.add(index).read() as usize) };
             graph.node_mut(after)?.after.retain(|one| *one != before);
         }
         Ok(())
     }
 
-    /// Gives a kernel node other parameters.
+    /// Sets the parameters of a kernel node.
     fn cudaGraphKernelNodeSetParams(node: NodeHandle, parameters: *const KernelParameters) |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = unsafe { kernel(runtime, parameters)? };
         exchange(&mut runtime.graphs.node(node as usize)?.work, work)
     }
 
-    /// Gives a copy node other parameters.
+    /// Sets the parameters of a copy node.
     fn cudaGraphMemcpyNodeSetParams(node: NodeHandle, parameters: *const Memcpy3D) |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = Work::Copy(unsafe { crate::api::copies::copy::copy_3d(runtime, parameters)? });
         exchange(&mut runtime.graphs.node(node as usize)?.work, work)
     }
 
-    /// Gives a copy node other bytes.
+    /// Sets the bytes that a copy node copies.
     fn cudaGraphMemcpyNodeSetParams1D(
         node: NodeHandle,
         to: *mut c_void,
@@ -335,24 +334,24 @@ api! {
         exchange(&mut runtime.graphs.node(node as usize)?.work, work)
     }
 
-    /// Gives a fill node other parameters.
+    /// Sets the parameters of a fill node.
     fn cudaGraphMemsetNodeSetParams(node: NodeHandle, parameters: *const FillParameters) |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = unsafe { fill(parameters)? };
         exchange(&mut runtime.graphs.node(node as usize)?.work, work)
     }
 
-    /// Gives a host node another function.
+    /// Sets the function of a host node.
     fn cudaGraphHostNodeSetParams(node: NodeHandle, parameters: *const HostParameters) |runtime, entry| {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = unsafe { host(parameters)? };
         exchange(&mut runtime.graphs.node(node as usize)?.work, work)
     }
 }
 
-/// Gives a node other work of the same kind.
+/// Replaces a node's work with work of the same kind.
 pub(in crate::api) fn exchange(old: &mut Work, new: Work) -> Result<(), Error> {
     if old.kind() != new.kind() {
         return Err(error::INVALID_VALUE);

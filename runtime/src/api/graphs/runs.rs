@@ -1,4 +1,4 @@
-//! Executable graphs. Their nodes run one after the other, in an order that is the same in every run.
+//! Executable graphs. Their nodes run one after the other, in the same order in every run.
 
 use super::nodes::{exchange, fill, host, kernel};
 use crate::api::{api, per_thread, put};
@@ -22,7 +22,7 @@ fn instantiate(runtime: &mut Runtime, place: *mut ExecutableHandle, graph: Graph
         return Err(error::INVALID_VALUE);
     }
     let handle = runtime.graphs.instantiate(graph as usize)?;
-    // SAFETY: not null; valid by the contract of the calling API function.
+    // SAFETY: the pointer is not null, and it is valid by the contract of the calling API function.
     unsafe { put(place, handle as ExecutableHandle) }
 }
 
@@ -59,7 +59,7 @@ api! {
     ) |runtime, entry| => crate::gpu::graphs::calls::instantiate_with {
         let _ = entry;
         let made = instantiate(runtime, executable, graph);
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         if let Some(parameters) = unsafe { parameters.as_mut() } {
             parameters.result = c_int::from(made.is_err());
             parameters.node = std::ptr::null_mut();
@@ -73,14 +73,14 @@ api! {
         runtime.graphs.remove_executable(executable as usize)
     }
 
-    /// Uploads an executable graph, which is where it has to be.
+    /// Uploads an executable graph. It does nothing, because the graph needs no upload.
     fn cudaGraphUpload(executable: ExecutableHandle, stream: StreamHandle) |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
         runtime.graphs.executable(executable as usize).map(|_| ())
     }
 
-    /// Gives an executable graph the work of a graph of the same form.
+    /// Updates an executable graph with the work of a graph that has the same structure.
     fn cudaGraphExecUpdate(
         executable: ExecutableHandle,
         graph: GraphHandle,
@@ -90,12 +90,12 @@ api! {
         let updated = runtime.graphs.update(executable as usize, graph as usize)?;
         let null = std::ptr::null_mut();
         let code = if updated { 0 } else { TOPOLOGY_CHANGED };
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(result, UpdateResult { result: code, node: null, from: null })? };
         if updated { Ok(()) } else { Err(error::GRAPH_EXEC_UPDATE_FAILURE) }
     }
 
-    /// Switches a node of an executable graph on or off.
+    /// Enables or disables a node of an executable graph.
     fn cudaGraphNodeSetEnabled(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -110,7 +110,7 @@ api! {
         Ok(())
     }
 
-    /// Returns whether a node of an executable graph is on.
+    /// Returns whether a node of an executable graph is enabled.
     fn cudaGraphNodeGetEnabled(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -118,35 +118,35 @@ api! {
     ) |runtime, entry| {
         let _ = entry;
         let value = runtime.graphs.executable(executable as usize)?.node(node as usize)?.enabled;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(enabled, c_uint::from(value)) }
     }
 
-    /// Gives a kernel node of an executable graph other parameters.
+    /// Sets the parameters of a kernel node of an executable graph.
     fn cudaGraphExecKernelNodeSetParams(
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const KernelParameters,
     ) |runtime, entry| => crate::gpu::graphs::calls::set_kernel {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = unsafe { kernel(runtime, parameters)? };
         exchange(node_work(runtime, executable, node)?, work)
     }
 
-    /// Gives a copy node of an executable graph other parameters.
+    /// Sets the parameters of a copy node of an executable graph.
     fn cudaGraphExecMemcpyNodeSetParams(
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const Memcpy3D,
     ) |runtime, entry| => crate::gpu::graphs::calls::set_copy {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = Work::Copy(unsafe { crate::api::copies::copy::copy_3d(runtime, parameters)? });
         exchange(node_work(runtime, executable, node)?, work)
     }
 
-    /// Gives a copy node of an executable graph other bytes.
+    /// Sets the bytes that a copy node of an executable graph copies.
     fn cudaGraphExecMemcpyNodeSetParams1D(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -160,7 +160,7 @@ api! {
         exchange(node_work(runtime, executable, node)?, work)
     }
 
-    /// Gives a copy into a variable other bytes.
+    /// Sets the bytes of a copy into a variable.
     fn cudaGraphExecMemcpyNodeSetParamsToSymbol(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -171,12 +171,12 @@ api! {
         kind: c_int,
     ) |runtime, entry| => crate::gpu::graphs::calls::set_copy_to_symbol {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = Work::Copy(crate::api::copies::symbols::to_symbol(runtime, symbol, from, bytes, offset, kind)?);
         exchange(node_work(runtime, executable, node)?, work)
     }
 
-    /// Gives a copy out of a variable other bytes.
+    /// Sets the bytes of a copy out of a variable.
     fn cudaGraphExecMemcpyNodeSetParamsFromSymbol(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -191,7 +191,7 @@ api! {
         exchange(node_work(runtime, executable, node)?, work)
     }
 
-    /// Gives a graph inside an executable graph other work.
+    /// Sets the work of a child graph in an executable graph.
     fn cudaGraphExecChildGraphNodeSetParams(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -202,7 +202,7 @@ api! {
         exchange(node_work(runtime, executable, node)?, work)
     }
 
-    /// Gives a node that records an event another event.
+    /// Sets the event that a node records.
     fn cudaGraphExecEventRecordNodeSetEvent(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -213,7 +213,7 @@ api! {
         exchange(node_work(runtime, executable, node)?, Work::Record(event as usize))
     }
 
-    /// Gives a node that waits for an event another event.
+    /// Sets the event for which a node waits.
     fn cudaGraphExecEventWaitNodeSetEvent(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -224,14 +224,14 @@ api! {
         exchange(node_work(runtime, executable, node)?, Work::Wait(event as usize))
     }
 
-    /// Gives a node of an executable graph other parameters; on the CPU device a kernel node only.
+    /// Sets the parameters of a node of an executable graph; on the CPU device, the node must be a kernel node.
     fn cudaGraphExecNodeSetParams(
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *mut NodeParameters,
     ) |runtime, entry| => crate::gpu::graphs::calls::set_any {
         let _ = entry;
-        // SAFETY: null or valid by the contract.
+        // SAFETY: the pointer is null or valid by the contract.
         let given = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
         if given.kind != 0 {
             crate::output::message::note("cudaGraphExecNodeSetParams: on the CPU device only kernel nodes are supported");
@@ -242,50 +242,49 @@ api! {
         exchange(node_work(runtime, executable, node)?, work)
     }
 
-    /// Gives a fill node of an executable graph other parameters.
+    /// Sets the parameters of a fill node of an executable graph.
     fn cudaGraphExecMemsetNodeSetParams(
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const FillParameters,
     ) |runtime, entry| => crate::gpu::graphs::calls::set_fill {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = unsafe { fill(parameters)? };
         exchange(node_work(runtime, executable, node)?, work)
     }
 
-    /// Gives a host node of an executable graph another function.
+    /// Sets the function of a host node of an executable graph.
     fn cudaGraphExecHostNodeSetParams(
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const HostParameters,
     ) |runtime, entry| => crate::gpu::graphs::calls::set_host {
         let _ = entry;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         let work = unsafe { host(parameters)? };
         exchange(node_work(runtime, executable, node)?, work)
     }
 }
 
-/// Runs the nodes of a graph. The lock is free while host functions run, which may take any time.
+/// Runs the nodes of a graph. The lock is released while host functions run, because they may run for any time.
 ///
-/// # Safety
-/// The requirements of [`Runtime::perform`] apply.
+/// # Safety The requirements of [`Runtime::perform`] apply.
 unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
     let mut left = graph.launches();
     for node in graph.nodes.iter().filter(|node| node.enabled) {
         left -= node.work.launches();
         let code = match &node.work {
             Work::Host(host) => {
-                // SAFETY: by the contract.
+                // SAFETY: by the contract of the API function.
                 unsafe { (host.function)(host.data as *mut c_void) };
                 error::SUCCESS
             }
-            // SAFETY: handed through.
+            // SAFETY: the caller fulfils the contract.
             Work::Child(child) => unsafe { run(child, stream, entry) },
             work => call_as(graph_launch(entry), work.launches(), |runtime| {
                 let number = runtime.streams.get(stream as usize)?.number;
-                // SAFETY: handed through.
+                // SAFETY: the caller fulfils the contract.
                 unsafe { runtime.perform(work, number, entry) }
             }),
         };
@@ -299,15 +298,14 @@ unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
     error::SUCCESS
 }
 
-/// The call that a failing node of a graph is reported for.
+/// Returns the call for which a failing node of a graph is reported.
 fn graph_launch(entry: Entry) -> Call {
     Call { function: "cudaGraphLaunch", entry }
 }
 
-/// Runs an executable graph to its end, or takes it into a capture.
+/// Runs an executable graph to its end, or adds it to a capture.
 ///
-/// # Safety
-/// The host memory that its nodes name is valid.
+/// # Safety The host memory that its nodes name is valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: StreamHandle) -> Error {
     let here = 0u8;
@@ -337,7 +335,7 @@ pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: S
         Ok(())
     });
     match graph {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         Some(graph) => unsafe { run(&graph, stream, entry) },
         None => known,
     }

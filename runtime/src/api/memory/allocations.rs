@@ -11,16 +11,16 @@ use crate::state::runtime::{Runtime, memory_error};
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 
-/// Rows of pitched allocations start at multiples of this many bytes.
+/// Rows of pitched allocations start at multiples of this number of bytes.
 const PITCH: usize = 512;
-/// Flags of `cudaHostAlloc`: portable, mapped, write-combined.
+/// The flags of `cudaHostAlloc`: portable, mapped, write-combined.
 pub(in crate::api) const HOST_ALLOC_FLAGS: c_uint = 0x7;
-/// Flags of `cudaHostRegister`: portable, mapped, I/O memory, read-only.
+/// The flags of `cudaHostRegister`: portable, mapped, I/O memory, read-only.
 const HOST_REGISTER_FLAGS: c_uint = 0xf;
 /// `cudaMemAttachGlobal`, `cudaMemAttachHost`.
 pub(in crate::api) const ATTACH: [c_uint; 2] = [1, 2];
 
-/// What `cudaFree` takes.
+/// The kinds of allocations that `cudaFree` accepts.
 pub(in crate::api) const DEVICE_KINDS: &[AllocationKind] =
     &[AllocationKind::Malloc, AllocationKind::Managed, AllocationKind::Pitch, AllocationKind::Async];
 
@@ -36,11 +36,11 @@ pub(in crate::api) fn allocate(
         return Err(error::INVALID_VALUE);
     }
     let address = if bytes == 0 { 0 } else { runtime.allocate(bytes as u64, kind, entry)? };
-    // SAFETY: not null; valid by the contract of the calling API function.
+    // SAFETY: the pointer is not null, and it is valid by the contract of the calling API function.
     unsafe { put(place, address as *mut c_void) }
 }
 
-/// Pinned host memory: reachable by kernels, and a host allocation that copies can name.
+/// Allocates pinned host memory. Kernels can access it, and it is also a host allocation that copies can name.
 pub(in crate::api) fn allocate_host(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
@@ -55,7 +55,7 @@ pub(in crate::api) fn allocate_host(
     set_name(name.clone());
     allocate(runtime, place, bytes, AllocationKind::Host, entry)?;
     if bytes != 0 {
-        // SAFETY: just written.
+        // SAFETY: the value was just written.
         let address = unsafe { place.read() } as u64;
         let frames = if runtime.trace.is_on() { capture(entry) } else { Vec::new() };
         let note = HostAllocation { bytes: bytes as u64, kind: kind.into(), name, frames, id: None };
@@ -64,14 +64,14 @@ pub(in crate::api) fn allocate_host(
     Ok(())
 }
 
-/// Rounds a row up, and gives the bytes of `rows` rows.
+/// Rounds the width of a row up to the pitch; returns the pitch and the size of `rows` rows in bytes.
 pub(in crate::api) fn pitched(width: usize, rows: usize) -> Result<(usize, usize), error::Error> {
     let pitch = width.checked_next_multiple_of(PITCH).ok_or(error::INVALID_VALUE)?;
     let bytes = pitch.checked_mul(rows).ok_or(error::MEMORY_ALLOCATION)?;
     Ok((pitch, bytes))
 }
 
-/// Allocates in the order of a stream, or adds a node to what is captured of it.
+/// Allocates in the order of a stream, or adds a node to the stream's capture.
 pub(in crate::api) fn allocate_in_order(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
@@ -84,7 +84,7 @@ pub(in crate::api) fn allocate_in_order(
         return unsafe { super::graph_allocations::capture_allocation(runtime, place, bytes, stream, entry) };
     }
     allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
-    // SAFETY: not null, and just written.
+    // SAFETY: the pointer is not null, and the value was just written.
     let address = unsafe { place.read() } as u64;
     runtime.pools.gave(runtime.pools.current(), address, &runtime.memory.registry);
     Ok(())
@@ -103,7 +103,7 @@ pub(in crate::api) fn free_in_order(
     runtime.free(pointer as u64, DEVICE_KINDS, entry)
 }
 
-/// Makes host memory reachable.
+/// Makes host memory accessible to kernels.
 pub(in crate::api) fn register(
     runtime: &mut Runtime,
     pointer: *mut c_void,
@@ -137,7 +137,7 @@ pub(in crate::api) fn register(
     Ok(())
 }
 
-/// Ends that.
+/// Ends the registration of host memory.
 pub(in crate::api) fn unregister(
     runtime: &mut Runtime,
     pointer: *mut c_void,
@@ -147,7 +147,7 @@ pub(in crate::api) fn unregister(
 }
 
 api! {
-    /// Allocates device memory. No bytes give a null pointer and no error.
+    /// Allocates device memory. A size of zero returns a null pointer and no error.
     fn cudaMalloc(place: *mut *mut c_void, bytes: usize) |runtime, entry| => crate::gpu::calls::malloc {
         allocate(runtime, place, bytes, AllocationKind::Malloc, entry)
     }
@@ -166,25 +166,26 @@ api! {
         allocate(runtime, place, bytes, AllocationKind::Managed, entry)
     }
 
-    /// Allocates rows of `width` bytes at a pitch that suits the device.
+    /// Allocates rows of `width` bytes with a pitch that is suitable for the device.
     fn cudaMallocPitch(place: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize) |runtime, entry| => crate::gpu::calls::malloc_pitch {
         let (row, bytes) = pitched(width, height)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(pitch, row)? };
         allocate(runtime, place, bytes, AllocationKind::Pitch, entry)
     }
 
-    /// Allocates slices of rows at a pitch that suits the device.
+    /// Allocates slices of rows with a pitch that is suitable for the device.
     fn cudaMalloc3D(place: *mut PitchedPtr, extent: Extent) |runtime, entry| {
         let rows = extent.height.checked_mul(extent.depth).ok_or(error::MEMORY_ALLOCATION)?;
         let (pitch, bytes) = pitched(extent.width, rows)?;
         let mut pointer = std::ptr::null_mut();
         allocate(runtime, &raw mut pointer, bytes, AllocationKind::Pitch, entry)?;
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, PitchedPtr { pointer, pitch, x_size: extent.width, y_size: extent.height }) }
     }
 
-    /// Frees device memory; null is not an error, anything else that is not a live allocation's start is.
+    /// Frees device memory. Null is not an error; any other pointer that is not the start of a live allocation is an
+    /// error.
     fn cudaFree(pointer: *mut c_void) |runtime, entry| => crate::gpu::calls::free {
         runtime.synchronise();
         if pointer.is_null() { Ok(()) } else { runtime.free(pointer as u64, DEVICE_KINDS, entry) }
@@ -219,17 +220,17 @@ api! {
         Ok(())
     }
 
-    /// Lets kernels reach host memory.
+    /// Makes host memory accessible to kernels.
     fn cudaHostRegister(pointer: *mut c_void, bytes: usize, flags: c_uint) |runtime, entry| => crate::gpu::calls::host_register {
         register(runtime, pointer, bytes, flags, entry)
     }
 
-    /// Ends a registration.
+    /// Ends the registration of host memory.
     fn cudaHostUnregister(pointer: *mut c_void) |runtime, entry| => crate::gpu::calls::free {
         unregister(runtime, pointer, entry)
     }
 
-    /// The address by which kernels reach pinned memory: the host's own.
+    /// Returns the address by which kernels access pinned memory; it is the host's own address.
     fn cudaHostGetDevicePointer(place: *mut *mut c_void, pointer: *mut c_void, _flags: c_uint) |runtime, entry| {
         let kinds = [AllocationKind::Host, AllocationKind::Registered, AllocationKind::Managed];
         let known = runtime.memory.registry.find(pointer as u64).is_some_and(|live| kinds.contains(&live.kind));
@@ -237,33 +238,34 @@ api! {
         if !known {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(place, pointer) }
     }
 
-    /// Flags that pinned memory was allocated with: mapped, as all is under unified addressing.
+    /// Returns the flags of an allocation of pinned memory. The result is always "mapped", because unified addressing
+    /// maps all pinned memory.
     fn cudaHostGetFlags(flags: *mut c_uint, pointer: *mut c_void) |runtime, entry| {
         let _ = entry;
         let pinned = runtime.memory.registry.find(pointer as u64).is_some_and(|live| live.kind == AllocationKind::Host);
         if !pinned {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(flags, 2) }
     }
 
-    /// Free and total device memory.
+    /// Returns the free and the total device memory.
     fn cudaMemGetInfo(free: *mut usize, total: *mut usize) |runtime, entry| {
         let _ = entry;
         let (left, all) = runtime.memory.info();
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe {
             put(free, left as usize)?;
             put(total, all as usize)
         }
     }
 
-    /// What a pointer is.
+    /// Returns the attributes of a pointer.
     fn cudaPointerGetAttributes(attributes: *mut PointerAttributes, pointer: *const c_void) |runtime, entry| {
         let _ = entry;
         let (kind, device) = match runtime.memory.registry.find(pointer as u64).map(|live| live.kind) {
@@ -276,11 +278,12 @@ api! {
         let null = std::ptr::null_mut();
         let device_pointer = if kind == 0 { null } else { pointer };
         let host_pointer = if kind == 2 { null } else { pointer };
-        // SAFETY: by the contract.
+        // SAFETY: by the contract of the API function.
         unsafe { put(attributes, PointerAttributes { kind, device, device_pointer, host_pointer, reserved: [0; 8] }) }
     }
 
-    /// Moves managed memory ahead of its use, which nothing here needs: the range is checked.
+    /// Moves managed memory ahead of its use. The simulated device does not need this, so the function only checks the
+    /// range.
     fn cudaMemPrefetchAsync(
         pointer: *const c_void,
         bytes: usize,
@@ -297,7 +300,7 @@ api! {
         check_managed(runtime, pointer, bytes)
     }
 
-    /// Advice on managed memory, which changes no result: the range is checked.
+    /// Accepts advice on managed memory, which does not change any result, and checks the range.
     fn cudaMemAdvise(
         pointer: *const c_void,
         bytes: usize,
@@ -308,14 +311,14 @@ api! {
         if !(1..=6).contains(&advice) {
             return Err(error::INVALID_VALUE);
         }
-        // Read-mostly advice ignores the location.
+        // For read-mostly advice, the location is ignored.
         if advice > 2 {
             check_location(location)?;
         }
         check_managed(runtime, pointer, bytes)
     }
 
-    /// Attaches managed memory to a stream; streams are in step here.
+    /// Attaches managed memory to a stream. This has no effect, because all streams run in program order here.
     fn cudaStreamAttachMemAsync(
         stream: StreamHandle,
         pointer: *mut c_void,
@@ -331,7 +334,7 @@ api! {
     }
 }
 
-/// Device 0, the host, or one of its NUMA nodes.
+/// Checks that a location is device 0, the host, or a NUMA node of the host.
 pub(in crate::api) fn check_location(location: MemLocation) -> Result<(), error::Error> {
     match location.kind {
         1 if location.id == 0 => Ok(()),

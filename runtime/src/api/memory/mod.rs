@@ -1,4 +1,4 @@
-//! Allocations, of pools and of graphs, too.
+//! Allocations, including those of pools and of graphs.
 
 pub mod allocations;
 pub mod graph_allocations;

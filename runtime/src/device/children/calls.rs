@@ -1,4 +1,4 @@
-//! The device runtime's functions, as lowered code calls them.
+//! The functions of the device runtime that lowered code calls.
 
 use super::queue::{Children, Request, Thread, Work};
 use crate::cuda::error::{self, Error};
@@ -12,15 +12,14 @@ use warpline_format::access::LANES;
 
 /// `cudaStreamTailLaunch`.
 const TAIL: u64 = 3;
-/// Arguments of one lane.
+/// The arguments of one lane.
 type Arguments = [u64; device_call::ARGUMENTS as usize];
 
-/// A function of the device runtime, for all lanes of the mask in turn. `which` and the order of arguments are in
-/// [`device_call`]; each argument has one value per lane.
+/// Runs a function of the device runtime for each lane of the mask in turn. [`device_call`] defines the numbers for
+/// `which` and the order of the arguments; each argument has one value per lane.
 ///
-/// # Safety
-/// Called by lowered code with its own context; of the arrays the active lanes are defined. Pointers among the arguments are
-/// those that the program gave.
+/// # Safety Lowered code calls this function with its own context. The array entries of the active lanes are defined.
+/// Pointers among the arguments are unchanged from the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_device_call(
     context: *mut WarpContext,
@@ -41,10 +40,9 @@ pub unsafe extern "C" fn __wl_device_call(
     }
 }
 
-/// One function for one thread: its result.
+/// Runs one function for one thread and returns its result.
 ///
-/// # Safety
-/// `running` is the launch that runs; pointers among the arguments are as the program gave them.
+/// # Safety `running` is the launch that runs; pointers among the arguments are unchanged from the program.
 unsafe fn call(
     children: &mut Children,
     running: *mut Running,
@@ -84,7 +82,7 @@ unsafe fn call(
             },
             device_call::FREE => match (*(*running).heap).free(&mut *(*running).memory, first) {
                 true => {
-                    // A site may still take the freed memory for good.
+                    // The range of a site may still permit the freed memory, so the cached ranges are cleared.
                     if (*running).check != warpline_format::options::Check::Off {
                         (*(*running).module).clear_ranges();
                     }

@@ -1,4 +1,4 @@
-//! What a running grid has launched, and the memory in which it leaves arguments.
+//! The work that a running grid has launched, and the memory for the arguments of that work.
 
 use crate::cuda::error::{self, Error};
 use crate::memory::windows::{PAGE, Window};
@@ -9,55 +9,55 @@ use std::collections::HashMap;
 use warpline_format::abi::windows;
 use warpline_format::options::Options;
 
-/// Alignment of parameter buffers.
+/// The alignment of parameter buffers.
 const ALIGN: u64 = 64;
-/// Pages of the window are opened in such steps.
+/// The window's pages are opened in steps of this size.
 const STEP: u64 = 16 * PAGE;
 
-/// Something that the device does when the grid has ended.
+/// Work that the device performs after the grid has ended.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// A kernel of the same module.
     Kernel {
-        /// Its index.
+        /// The kernel's index.
         index: usize,
-        /// Its shape.
+        /// The launch configuration.
         configuration: Configuration,
-        /// Its parameter buffer.
+        /// The kernel's parameter buffer.
         parameters: Vec<u64>,
     },
     /// `cudaMemcpyAsync`.
     Copy {
-        /// Target.
+        /// The address of the destination.
         to: u64,
-        /// Source.
+        /// The address of the source.
         from: u64,
-        /// Bytes.
+        /// The number of bytes.
         bytes: u64,
     },
     /// `cudaMemsetAsync`.
     Fill {
-        /// Target.
+        /// The address of the destination.
         to: u64,
-        /// The byte.
+        /// The value of each byte.
         value: u8,
-        /// Bytes.
+        /// The number of bytes.
         bytes: u64,
     },
 }
 
-/// A thread of the running grid: block and thread in it.
+/// A thread of the running grid: its block, and its number in the block.
 pub type Thread = (u64, u32);
 
-/// What a kernel gives with a launch.
+/// The arguments that a kernel passes for a launch.
 pub struct Request {
-    /// What a pointer to the kernel holds.
+    /// The value of a pointer to the kernel.
     pub kernel: u64,
-    /// Its parameter buffer.
+    /// The parameter buffer of the launched kernel.
     pub buffer: u64,
-    /// Its shape.
+    /// The launch configuration.
     pub configuration: Configuration,
-    /// Whether it is `cudaStreamTailLaunch`.
+    /// Whether the stream is `cudaStreamTailLaunch`.
     pub tail: bool,
 }
 
@@ -66,25 +66,25 @@ pub struct Request {
 pub struct Children {
     options: Options,
     window: Option<Window>,
-    /// Bytes of the window that are open.
+    /// The number of bytes of the window that are open.
     open: u64,
-    /// Bytes of the window in use.
+    /// The number of bytes of the window in use.
     used: u64,
-    /// Buffers that were given out and not launched.
+    /// The number of buffers that were allocated and not launched.
     buffers: u64,
     ordinary: Vec<Work>,
     tail: Vec<Work>,
-    /// Kernels that wait, of this grid and of those around it.
+    /// The number of kernels that wait, of this grid and of the grids around it.
     pub waiting: u64,
     /// `cudaLimitDevRuntimePendingLaunchCount`.
     pub limit: u64,
     errors: HashMap<Thread, Error>,
-    /// Streams and events made so far.
+    /// The number of streams and events that were created so far.
     handles: u64,
 }
 
 impl Children {
-    /// None yet.
+    /// Creates a state without any launches.
     pub fn new(options: &Options) -> Children {
         Children {
             options: options.clone(),
@@ -101,7 +101,7 @@ impl Children {
         }
     }
 
-    /// Takes the work of the grid that has ended, the first item last, and discards its threads.
+    /// Returns the work of the grid that has ended, with the first item last, and discards the state of its threads.
     pub fn take(&mut self) -> Vec<Work> {
         let mut work = std::mem::take(&mut self.ordinary);
         work.append(&mut self.tail);
@@ -111,7 +111,7 @@ impl Children {
         work
     }
 
-    /// Remembers an error for `cudaGetLastError`.
+    /// Stores an error for `cudaGetLastError`.
     pub fn fail(&mut self, thread: Thread, code: Error) -> Error {
         self.errors.insert(thread, code);
         code
@@ -123,18 +123,18 @@ impl Children {
         found.unwrap_or(error::SUCCESS)
     }
 
-    /// Returns a number for a stream or event.
+    /// Returns a number for a new stream or event.
     pub fn handle(&mut self) -> u64 {
         self.handles += 1;
         windows::KERNELS + windows::KERNELS_BYTES + self.handles
     }
 
-    /// Queues something other than a kernel.
+    /// Queues work other than a kernel.
     pub fn add(&mut self, work: Work) {
         self.ordinary.push(work);
     }
 
-    /// Memory for the arguments of a launch; 0 where there is no room for more launches.
+    /// Allocates memory for the arguments of a launch; returns 0 if no more launches are possible.
     pub fn buffer(&mut self, thread: Thread, bytes: u64) -> u64 {
         if self.waiting + self.buffers >= self.limit {
             note_once(format!(
@@ -198,7 +198,7 @@ impl Children {
             return self.fail(thread, error::INVALID_VALUE);
         }
         let mut parameters = vec![0u64; (bytes as usize).div_ceil(8).next_multiple_of(8)];
-        // SAFETY: `bytes` from the buffer on are open, and the vector has room for them.
+        // SAFETY: `bytes` from the start of the buffer are open, and the vector has enough capacity.
         unsafe {
             let from = request.buffer as *const u8;
             std::ptr::copy_nonoverlapping(from, parameters.as_mut_ptr().cast(), bytes as usize);

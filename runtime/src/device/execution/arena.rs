@@ -1,4 +1,4 @@
-//! Memory that launches use over and over: warps, record buffers, stacks, shared and local memory.
+//! Memory that launches reuse: warps, record buffers, stacks, shared and local memory.
 
 use super::buffers::Buffers;
 use super::fibre::StackPool;
@@ -8,14 +8,14 @@ use crate::real::emulation::SHARED_STRIDE;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use warpline_format::abi::windows;
 
-/// Zeroed memory for warps, which are reached by number or taken as needed.
+/// Zeroed memory for warps. A caller accesses a warp by its number, or takes memory when it needs a warp.
 #[derive(Debug)]
 pub struct WarpArena {
     memory: *mut Warp,
     capacity: usize,
-    /// Warps from here on were never taken.
+    /// The index of the first warp that was never taken.
     fresh: usize,
-    /// Taken and given back; the last one is still in the host's cache.
+    /// Warps that were taken and returned; the last one is still in the host's cache.
     free: Vec<*mut Warp>,
 }
 
@@ -24,7 +24,7 @@ impl WarpArena {
         WarpArena { memory: std::ptr::null_mut(), capacity: 0, fresh: 0, free: Vec::new() }
     }
 
-    /// Makes room for `count` warps, none of them taken. Earlier pointers are void.
+    /// Provides memory for `count` warps, none of them taken. Earlier pointers become invalid.
     pub fn reserve(&mut self, count: usize) {
         self.fresh = 0;
         self.free.clear();
@@ -33,7 +33,7 @@ impl WarpArena {
         }
         self.release();
         let Ok(layout) = Layout::array::<Warp>(count) else { return };
-        // SAFETY: a warp is not of size zero, and `count` is at least 1 here.
+        // SAFETY: the size of a warp is not zero, and `count` is at least 1 here.
         let memory = unsafe { alloc_zeroed(layout) };
         if memory.is_null() {
             std::alloc::handle_alloc_error(layout);
@@ -45,11 +45,11 @@ impl WarpArena {
     /// Returns the warp at `index`.
     pub fn get(&self, index: usize) -> *mut Warp {
         assert!(index < self.capacity, "warp slot out of range");
-        // SAFETY: in bounds.
+        // SAFETY: the index is in bounds.
         unsafe { self.memory.add(index) }
     }
 
-    /// Returns memory for a warp; `None` if all of it is in use.
+    /// Returns memory for a warp, or `None` if all memory is in use.
     pub fn take(&mut self) -> Option<*mut Warp> {
         if let Some(warp) = self.free.pop() {
             return Some(warp);
@@ -62,7 +62,7 @@ impl WarpArena {
         Some(self.get(index))
     }
 
-    /// Takes a warp's memory back.
+    /// Returns a warp's memory to the arena.
     pub fn give(&mut self, warp: *mut Warp) {
         self.free.push(warp);
     }
@@ -71,7 +71,7 @@ impl WarpArena {
         if self.capacity != 0
             && let Ok(layout) = Layout::array::<Warp>(self.capacity)
         {
-            // SAFETY: allocated with the same layout; warps need no drop.
+            // SAFETY: the memory was allocated with the same layout; warps need no drop.
             unsafe { dealloc(self.memory.cast(), layout) };
         }
         self.capacity = 0;
@@ -84,7 +84,7 @@ impl Drop for WarpArena {
     }
 }
 
-/// A window that opens from its start as far as it is needed.
+/// A window whose pages are opened from its start as needed.
 #[derive(Debug)]
 struct Growing {
     window: Window,
@@ -105,30 +105,30 @@ impl Growing {
     }
 }
 
-/// Everything that launches share.
+/// All memory that launches share.
 #[derive(Debug)]
 pub struct Arena {
-    /// Stacks of fibres.
+    /// The stacks of fibres.
     pub stacks: StackPool,
-    /// Warps by slot.
+    /// The warps, indexed by slot.
     pub warps: WarpArena,
     /// Record buffers.
     pub buffers: Buffers,
     shared: Growing,
-    /// On the emulated GPU: what the system keeps at the start of each block's shared memory.
+    /// On the emulated GPU: the number of bytes that the system reserves at the start of each block's shared memory.
     reserved: Option<u64>,
     local: Growing,
-    /// Batch of items that fills.
+    /// The batch of items that is being filled.
     pub batch: Vec<u8>,
-    /// Records of warps that have ended.
+    /// The records of warps that have ended.
     pub shelves: Vec<u64>,
-    /// Where blocks count that run with hooks and are not traced.
+    /// The count cells of blocks that run with hooks and are not traced.
     pub spare_counts: Vec<u64>,
 }
 
 impl Arena {
-    /// Reserves the windows. `reserved`: on the emulated GPU, the bytes that the system keeps at the start of each
-    /// block's shared memory.
+    /// Reserves the windows. `reserved` is, on the emulated GPU, the number of bytes that the system reserves at the
+    /// start of each block's shared memory.
     pub fn new(reserved: Option<u64>) -> Result<Arena, WindowError> {
         let shared = Window::new(windows::SHARED, windows::SHARED_BYTES)?;
         let local = Window::new(windows::LOCAL, windows::LOCAL_BYTES)?;
@@ -145,7 +145,7 @@ impl Arena {
         })
     }
 
-    /// Makes room for `blocks` resident blocks of `warps` warps in all three places.
+    /// Provides stacks, shared memory and local memory for `blocks` resident blocks of `warps` warps.
     pub fn prepare(&mut self, geometry: &Geometry, blocks: u64) -> Result<(), WindowError> {
         let warps = blocks * u64::from(geometry.warps());
         self.shared.ensure(blocks * self.shared_stride(geometry))?;
@@ -155,28 +155,29 @@ impl Arena {
         Ok(())
     }
 
-    /// Discards which launch filled the warps' memory: launches are counted anew from here on.
+    /// Discards which launch filled the warps' memory, because the numbering of launches starts again.
     pub fn discard_launches(&mut self) {
         self.warps = WarpArena::new();
     }
 
-    /// Shared memory of resident block `index`.
+    /// Returns the shared memory of resident block `index`.
     pub fn shared(&self, geometry: &Geometry, index: u64) -> *mut u8 {
         (windows::SHARED + index * self.shared_stride(geometry) + self.reserved.unwrap_or(0)) as *mut u8
     }
 
-    /// Behind the last lane stack.
+    /// Returns the address after the last lane stack.
     pub fn locals_end(&self) -> u64 {
         self.local.open
     }
 
-    /// Lane stacks of resident warp `index`.
+    /// Returns the lane stacks of resident warp `index`.
     pub fn local(&self, geometry: &Geometry, index: u64) -> *mut u8 {
         (windows::LOCAL + index * 32 * geometry.local_stride) as *mut u8
     }
 
-    /// Bytes between the shared memories of neighbouring blocks; not a power of two, so that equal
-    /// offsets do not compete for one set of the host's cache, unless offsets must follow from addresses.
+    /// Returns the number of bytes between the shared memories of neighbouring blocks. It is not a power of two, so
+    /// that equal offsets do not compete for the same set of the host's cache, unless offsets must follow from
+    /// addresses.
     fn shared_stride(&self, geometry: &Geometry) -> u64 {
         match self.reserved {
             Some(_) => SHARED_STRIDE,
@@ -185,5 +186,5 @@ impl Arena {
     }
 }
 
-// SAFETY: the pointers lead to memory that the arena owns; the runtime's lock is held while it is used.
+// SAFETY: the pointers refer to memory that the arena owns; the runtime's lock is held while it is used.
 unsafe impl Send for Arena {}

@@ -1,4 +1,5 @@
-//! The functions of this library that lowered code calls are those that `warpline_format::hooks` lists, with the same types.
+//! Checks that the functions of this library which lowered code calls are the functions that `warpline_format::hooks`
+//! lists, with the same types.
 
 use crate::device::children::calls::__wl_device_call;
 use crate::device::execution::cluster::{__wl_cluster_barrier, __wl_map_shared, __wl_shared_rank};
@@ -15,7 +16,7 @@ use warpline_format::abi::device_call::ARGUMENTS;
 use warpline_format::abi::{SiteRange, WarpContext};
 use warpline_format::hooks::Lanes;
 
-/// Does not compile where one differs.
+/// Causes a compile error if a type differs.
 macro_rules! compare {
     ($($(#[$meta:meta])* $name:ident = $symbol:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         $(const _: unsafe extern "C" fn($($type),*) -> $result = $symbol;)*

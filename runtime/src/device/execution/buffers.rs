@@ -1,23 +1,23 @@
-//! Record buffers of resident warps, all in one piece of memory.
+//! Record buffers of resident warps, in one contiguous allocation.
 //!
-//! Each turn of the scheduler reads another warp's buffer, thousands of them in turn. In pages of 4 KiB that is
-//! a miss of the address translation per turn; large pages hold a hundred buffers each.
+//! Each turn of the scheduler reads another warp's buffer, and there are thousands of warps. With pages of 4 KiB, each
+//! turn would cause a TLB miss; a large page contains a hundred buffers.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 
-/// Bytes that the buffers of all resident warps take together, about.
+/// The approximate size of the buffers of all resident warps together, in bytes.
 const ALL_BYTES: usize = 32 << 20;
-/// Limits for the buffer of one warp.
+/// The smallest and largest size of one warp's buffer.
 const EACH_BYTES: std::ops::RangeInclusive<usize> = 8 << 10..=64 << 10;
-/// Bytes of a large page.
+/// The size of a large page in bytes.
 const LARGE_PAGE: usize = 2 << 20;
 
 /// One warp's buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
-    /// First byte, a multiple of 64.
+    /// The first byte, whose address is a multiple of 64.
     pub start: *mut u8,
-    /// Length.
+    /// The length in bytes.
     pub bytes: usize,
 }
 
@@ -25,20 +25,21 @@ pub struct Buffer {
 #[derive(Debug, Default)]
 pub struct Buffers {
     memory: Option<(*mut u8, Layout)>,
-    /// Bytes of each.
+    /// The size of each buffer in bytes.
     each: usize,
-    /// How many there are.
+    /// The number of buffers.
     count: usize,
-    /// Those from here on were never taken.
+    /// The index of the first buffer that was never taken.
     fresh: usize,
-    /// Given back.
+    /// The buffers that were returned.
     free: Vec<*mut u8>,
 }
 
 impl Buffers {
-    /// Makes buffers for this many warps. None may be taken.
+    /// Allocates this number of buffers. No buffer may be in use.
     pub fn prepare(&mut self, warps: usize) {
-        // An odd number of cache lines, so that the buffers do not fight for one set of the host's cache.
+        // The size is an odd number of cache lines, so that the buffers do not compete for the same set of the host's
+        // cache.
         let fair = (ALL_BYTES / warps.max(1)).clamp(*EACH_BYTES.start(), *EACH_BYTES.end());
         let each = ((fair / 64) | 1) * 64;
         if each == self.each && warps <= self.count {
@@ -48,12 +49,13 @@ impl Buffers {
         if self.memory.is_none_or(|(_, layout)| layout.size() < bytes) {
             self.release();
             let Ok(layout) = Layout::from_size_align(bytes, LARGE_PAGE) else { return };
-            // SAFETY: the size is not zero. The memory is not read before lowered code has written it.
+            // SAFETY: the size is not zero. Nothing reads the memory before lowered code has written it.
             let memory = unsafe { alloc(layout) };
             if memory.is_null() {
                 handle_alloc_error(layout);
             }
-            // SAFETY: the range was just allocated; the advice changes the size of its pages, and may be refused.
+            // SAFETY: the range was just allocated; the advice changes the size of its pages, and the system may refuse
+            // it.
             unsafe { libc::madvise(memory.cast(), bytes, libc::MADV_HUGEPAGE) };
             self.memory = Some((memory, layout));
         }
@@ -61,7 +63,7 @@ impl Buffers {
         (self.each, self.count, self.fresh) = (each, warps, 0);
     }
 
-    /// Returns a buffer; none when more are wanted than were prepared.
+    /// Returns a buffer, or `None` if all prepared buffers are in use.
     pub fn take(&mut self) -> Option<Buffer> {
         let start = match (self.free.pop(), self.memory) {
             (Some(start), _) => start,
@@ -74,14 +76,14 @@ impl Buffers {
         Some(Buffer { start, bytes: self.each })
     }
 
-    /// Takes a buffer back.
+    /// Returns a buffer to the pool.
     pub fn give(&mut self, buffer: Buffer) {
         self.free.push(buffer.start);
     }
 
     fn release(&mut self) {
         if let Some((memory, layout)) = self.memory.take() {
-            // SAFETY: allocated with the same layout.
+            // SAFETY: the memory was allocated with the same layout.
             unsafe { dealloc(memory, layout) };
         }
     }

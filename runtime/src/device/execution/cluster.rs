@@ -1,29 +1,29 @@
-//! Clusters of blocks: where the shared memory of each lies, and their barrier.
+//! Clusters of blocks: the positions of the blocks' shared memory, and the cluster barrier.
 
 use super::lanes::lanes;
 use super::scheduled::warp_of;
 use super::warp::{Pause, Warp, pause};
 use warpline_format::abi::{WarpContext, cluster_barrier};
 
-/// The blocks of a cluster while they run.
+/// A cluster's blocks while they run.
 #[derive(Debug)]
 pub struct Cluster {
-    /// Start of each block's shared memory, by rank.
+    /// The start of each block's shared memory, indexed by rank.
     pub shared: Vec<u64>,
-    /// Bytes of it that each block has.
+    /// The size of each block's shared memory in bytes.
     pub shared_bytes: u64,
-    /// Blocks that have ended.
+    /// The number of blocks that have ended.
     pub ended: usize,
-    /// Warps that are not over.
+    /// The number of warps that have not ended.
     unfinished: u32,
-    /// Warps at the barrier.
+    /// The number of warps at the barrier.
     arrived: u32,
-    /// Barriers that opened.
+    /// The number of barriers that have opened.
     opened: u64,
 }
 
 impl Cluster {
-    /// A cluster of blocks of `warps` warps, of which none has started.
+    /// Creates a cluster of blocks with `warps` warps each, of which none has started.
     pub fn new(blocks: usize, warps: u32, shared_bytes: u64) -> Cluster {
         let unfinished = blocks as u32 * warps;
         Cluster { shared: vec![0; blocks], shared_bytes, ended: 0, unfinished, arrived: 0, opened: 0 }
@@ -42,22 +42,21 @@ impl Cluster {
         self.open();
     }
 
-    /// Returns whether an access lies in the shared memory of a block.
+    /// Returns whether an access is in the shared memory of one of the blocks.
     pub fn holds(&self, address: u64, bytes: u64) -> bool {
         self.place(address).is_some_and(|(_, offset)| offset + bytes <= self.shared_bytes)
     }
 
-    /// Rank of the block in whose shared memory an address lies, and how far from its start.
+    /// Returns the rank of the block whose shared memory contains an address, and the offset from its start.
     pub fn place(&self, address: u64) -> Option<(usize, u64)> {
         let inside = |start: u64| address >= start && address - start < self.shared_bytes;
         self.shared.iter().position(|start| inside(*start)).map(|rank| (rank, address - self.shared[rank]))
     }
 }
 
-/// `barrier.cluster`: arrival, or the wait for it.
+/// `barrier.cluster`: arrives at the barrier, or waits for it.
 ///
-/// # Safety
-/// Called by lowered code with its own context.
+/// # Safety Lowered code calls this function with its own context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_cluster_barrier(context: *mut WarpContext, action: u32) {
     // SAFETY: by the contract; a cluster outlives the warps of its blocks.
@@ -70,7 +69,7 @@ pub unsafe extern "C" fn __wl_cluster_barrier(context: *mut WarpContext, action:
             cluster.open();
             return;
         }
-        // Other warps open it while this one pauses.
+        // Other warps open the barrier while this warp pauses.
         loop {
             if (*(*warp).cluster).opened != (*warp).cluster_barrier {
                 break;
@@ -81,10 +80,10 @@ pub unsafe extern "C" fn __wl_cluster_barrier(context: *mut WarpContext, action:
     }
 }
 
-/// `mapa`: addresses of the same places in the shared memory of other blocks of the cluster; null for ranks that do not exist.
+/// `mapa`: returns the addresses of the same offsets in the shared memory of other blocks of the cluster, and null for
+/// ranks that do not exist.
 ///
-/// # Safety
-/// See [`__wl_cluster_barrier`]; the arrays have 32 entries, of which the active ones are defined.
+/// # Safety See [`__wl_cluster_barrier`]; the arrays have 32 entries, of which the active ones are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_map_shared(
     context: *mut WarpContext,
@@ -100,7 +99,7 @@ pub unsafe extern "C" fn __wl_map_shared(
             let address = &mut (*addresses)[lane];
             *address = match cluster {
                 Some(cluster) => {
-                    // An address that was mapped before may be mapped again.
+                    // The program may map an address again that was already mapped.
                     let (_, offset) =
                         cluster.place(*address).unwrap_or((0, address.wrapping_sub((*context).shared as u64)));
                     cluster.shared.get(rank).map_or(0, |start| start.wrapping_add(offset))
@@ -112,10 +111,9 @@ pub unsafe extern "C" fn __wl_map_shared(
     }
 }
 
-/// `getctarank`: ranks of the blocks in whose shared memory addresses lie; 0 for others.
+/// `getctarank`: returns the ranks of the blocks whose shared memory contains the addresses, and 0 for other addresses.
 ///
-/// # Safety
-/// See [`__wl_map_shared`].
+/// # Safety See [`__wl_map_shared`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_shared_rank(
     context: *mut WarpContext,

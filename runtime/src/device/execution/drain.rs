@@ -1,4 +1,4 @@
-//! From the buffers of warps to the batch that becomes part of the trace.
+//! Moves items from the buffers of warps to the batch that becomes part of the trace.
 
 use super::items::{Places, take};
 use super::scheduled::{BATCH_SPARE, Scheduled};
@@ -8,7 +8,7 @@ use warpline_format::rendezvous::Rendezvous;
 use warpline_format::schedule::TurnEnd;
 
 impl Scheduled<'_> {
-    /// Moves what is left of a split access to the batch, one request per item.
+    /// Moves the rest of a split access to the batch, one request per item.
     #[cold]
     pub(super) fn drain_rest(&mut self, index: usize, requests: &mut u32) {
         let rest = &mut self.cold[index].rest;
@@ -24,11 +24,11 @@ impl Scheduled<'_> {
         }
     }
 
-    /// An access that is not simply copied.
+    /// Moves an access that cannot simply be copied.
     #[inline(never)]
     pub(super) fn take_access(&mut self, index: usize, item: *const u8, length: usize) {
         let geometry = &self.plan.geometry;
-        // SAFETY: the registry is only read here; the item is whole.
+        // SAFETY: the registry is only read here; the item is complete.
         unsafe {
             let places = Places {
                 shared: self.arena.shared(geometry, u64::from(index as u32 / self.warps)) as u64,
@@ -46,8 +46,8 @@ impl Scheduled<'_> {
         }
     }
 
-    /// Moves items of the slot to the batch: until they are `requests` requests or more, or up to a barrier.
-    /// Returns how the turn ended, or the requests left when the items ran out.
+    /// Moves items of the slot to the batch, until they contain at least `requests` requests or until a barrier.
+    /// Returns how the turn ended, or the number of remaining requests if there are no more items.
     #[inline]
     pub(super) fn drain(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, u32> {
         loop {
@@ -61,7 +61,7 @@ impl Scheduled<'_> {
             if item == limit {
                 return Err(requests);
             }
-            // SAFETY: lowered code writes whole items, up to `limit`; an item has eight bytes or more.
+            // SAFETY: lowered code writes complete items, up to `limit`; an item has at least eight bytes.
             let first = unsafe { item.cast::<u64>().read() };
             let (head, second) = (first as u32, (first >> 32) as u32);
             let kind = Kind::from_head(head);
@@ -83,7 +83,7 @@ impl Scheduled<'_> {
                 }
                 Some(Kind::Delta) if plain && second != 0 => {
                     let length = item_bytes(head, second).unwrap_or(8);
-                    // SAFETY: the item is whole.
+                    // SAFETY: the item is complete.
                     self.arena.batch.extend_from_slice(unsafe { std::slice::from_raw_parts(item, length) });
                     requests = requests.saturating_sub(requests_of(head));
                     length
@@ -95,7 +95,7 @@ impl Scheduled<'_> {
                 }
                 Some(Kind::Operation) => {
                     let length = item_bytes(head, second).unwrap_or(8);
-                    // SAFETY: the item is whole.
+                    // SAFETY: the item is complete.
                     self.arena.batch.extend_from_slice(unsafe { std::slice::from_raw_parts(item, length) });
                     length
                 }
@@ -109,7 +109,7 @@ impl Scheduled<'_> {
                         self.hot[index].read = limit;
                         return Err(requests);
                     };
-                    // An access without lanes is none.
+                    // An access without active lanes is skipped.
                     if second != 0 {
                         self.take_access(index, item, length);
                         requests = requests.saturating_sub(requests_of(head));
@@ -122,7 +122,7 @@ impl Scheduled<'_> {
     }
 }
 
-/// How a turn ends with the arrival at a barrier.
+/// Returns how a turn ends when the warp arrives at a barrier.
 pub(super) fn turn_end(meeting: Rendezvous) -> TurnEnd {
     if meeting == Rendezvous::BLOCK { TurnEnd::Barrier } else { TurnEnd::Named(meeting) }
 }
@@ -133,14 +133,14 @@ fn append<const N: usize>(batch: &mut Vec<u8>, words: [u64; N]) {
     if batch.capacity() - batch.len() < 8 * N {
         batch.reserve(BATCH_SPARE);
     }
-    // SAFETY: the room was made sure of; items are 8 bytes or a multiple, in memory that may be unaligned.
+    // SAFETY: the capacity was reserved; the size of an item is a multiple of 8 bytes, and the memory may be unaligned.
     unsafe {
         batch.as_mut_ptr().add(batch.len()).cast::<[u64; N]>().write_unaligned(words);
         batch.set_len(batch.len() + 8 * N);
     }
 }
 
-/// Length of the first item of whole items.
+/// Returns the length of the first of several complete items.
 fn item_length(items: &[u8]) -> usize {
     let word = |at: usize| items.get(at..at + 4).map_or(0, |w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
     item_bytes(word(0), word(4)).unwrap_or(items.len()).min(items.len())

@@ -1,19 +1,19 @@
-//! Stacks of their own for warps, and switching between them.
+//! Separate stacks for warps, and switching between them.
 //!
-//! A switch ends with an indirect jump, never with a return: the processor predicts returns from
-//! its own record of calls, which a switch makes wrong. The switch is inlined, so that the call of
-//! the runtime function around it and that function's return stay a pair for the predictor.
+//! A switch ends with an indirect jump, never with a return. The processor predicts returns from its own record of
+//! calls, and a switch makes this record wrong. The switch is inlined, so that the call of the runtime function around
+//! it and the return of this function remain a pair for the predictor.
 
 use std::arch::{asm, global_asm};
 
-/// Bytes of a warp's stack. Pages are only taken when touched.
+/// The size of a warp's stack in bytes. The system allocates a page only when it is touched.
 pub const STACK_BYTES: usize = 256 << 10;
-/// Bytes of a warp's stack for kernels that recurse or call through pointers.
+/// The size of a warp's stack in bytes for kernels that recurse or call through pointers.
 pub const DEEP_STACK_BYTES: usize = 32 << 20;
-/// Bytes of the guard below a stack.
+/// The size in bytes of the guard below a stack.
 pub const GUARD: usize = 4096;
 
-/// What a fibre runs. It never returns; it ends by switching away for good.
+/// The function that a fibre runs. It never returns; it ends by switching to another flow.
 pub type Entry = extern "C" fn(*mut u8) -> !;
 
 global_asm!(
@@ -24,7 +24,7 @@ global_asm!(
     ".p2align 4",
     "__wl_fibre_start:",
     ".cfi_startproc",
-    // The unwinder stops here: a fibre has no caller.
+    // The unwinder stops here, because a fibre has no caller.
     ".cfi_undefined rip",
     "pop rdi",
     "pop rax",
@@ -40,18 +40,17 @@ unsafe extern "C" {
     fn __wl_fibre_start();
 }
 
-/// A suspended flow of control: its stack pointer. The word there is where it continues; the two
-/// above it are its `rbx` and `rbp`.
+/// A suspended control flow, represented by its stack pointer. The word at this address is the address at which it
+/// continues; the two words above are its `rbx` and `rbp`.
 pub type Suspended = *mut u8;
 
-/// Leaves the current flow, storing it in `from`, and continues with `to`.
+/// Suspends the current flow, stores it in `from`, and continues with `to`.
 ///
-/// # Safety
-/// `to` was stored by a switch, or made by [`Stack::prepare`], and has not been resumed since; its
-/// stack is still there. The current flow is resumed at most once.
+/// # Safety `to` was stored by a switch, or created by [`Stack::prepare`], and has not been resumed since; its stack
+/// still exists. The current flow is resumed at most once.
 #[inline(always)]
 pub unsafe fn switch(from: *mut Suspended, to: Suspended) {
-    // SAFETY: everything the ABI lets a callee keep is stored, or declared as clobbered. The
+    // SAFETY: all registers that the ABI requires a callee to preserve are stored, or declared as clobbered. The
     // control words of the floating-point units are the same in all flows.
     unsafe {
         asm!(
@@ -74,12 +73,12 @@ pub unsafe fn switch(from: *mut Suspended, to: Suspended) {
     }
 }
 
-/// Where an interrupted flow has to be sent so that `to` continues: instruction and stack pointer.
+/// Returns the instruction pointer and the stack pointer with which an interrupted flow must continue, so that it
+/// switches to `to`.
 ///
-/// # Safety
-/// The requirements of [`switch`] apply.
+/// # Safety The requirements of [`switch`] apply.
 pub unsafe fn landing(to: Suspended) -> (u64, u64) {
-    // SAFETY: a suspended flow's stack pointer points at the address it continues at.
+    // SAFETY: a suspended flow's stack pointer refers to the address at which the flow continues.
     (unsafe { *to.cast::<u64>() }, to as u64 + 8)
 }
 
@@ -93,7 +92,7 @@ pub struct Stack {
 impl Stack {
     /// Maps a stack of `bytes` bytes.
     pub fn new(bytes: usize) -> std::io::Result<Stack> {
-        // SAFETY: a fresh anonymous mapping.
+        // SAFETY: the call creates a new anonymous mapping.
         let memory = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -107,25 +106,25 @@ impl Stack {
         if memory == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
         }
-        // SAFETY: the first page of the mapping just made.
+        // SAFETY: the page is the first page of the new mapping.
         if unsafe { libc::mprotect(memory, GUARD, libc::PROT_NONE) } != 0 {
             let error = std::io::Error::last_os_error();
-            // SAFETY: the mapping is not used yet.
+            // SAFETY: nothing uses the mapping yet.
             unsafe { libc::munmap(memory, bytes + GUARD) };
             return Err(error);
         }
         Ok(Stack { memory: memory.cast(), bytes })
     }
 
-    /// Bytes that can be used.
+    /// Returns the number of usable bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Makes the stack ready to run `entry(argument)` at the first switch to it.
+    /// Prepares the stack, so that the first switch to it runs `entry(argument)`.
     pub fn prepare(&mut self, entry: Entry, argument: *mut u8) -> Suspended {
-        // SAFETY: the words lie at the top of the mapping. When the start code has popped all three,
-        // the stack pointer stands 16 bytes below the top, aligned as its call needs it.
+        // SAFETY: the words are at the top of the mapping. After the start code has popped all three words, the stack
+        // pointer is 16 bytes below the top, with the alignment that the start code's call needs.
         unsafe {
             let words = self.memory.add(GUARD + self.bytes - 40).cast::<u64>();
             words.write(__wl_fibre_start as *const () as u64);
@@ -135,7 +134,7 @@ impl Stack {
         }
     }
 
-    /// First address of the guard page below the stack.
+    /// Returns the first address of the guard page below the stack.
     pub fn guard(&self) -> u64 {
         self.memory as u64
     }
@@ -143,12 +142,13 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this stack's own, and no flow uses it any more.
+        // SAFETY: this stack owns the mapping, and no flow uses it any more.
         unsafe { libc::munmap(self.memory.cast(), self.bytes + GUARD) };
     }
 }
 
-/// Stacks that wait to be used again, the last one used first: its pages are warm.
+/// Stacks that are available for reuse. The stack that was used last is reused first, because its pages are still in
+/// the cache.
 #[derive(Debug, Default)]
 pub struct StackPool {
     free: Vec<Stack>,
@@ -159,7 +159,7 @@ impl StackPool {
     /// Returns a stack of at least `bytes` bytes.
     pub fn take(&mut self, bytes: usize) -> std::io::Result<Stack> {
         if bytes != self.bytes {
-            // Kernels of one kind run in a row; keeping both sizes is not worth the memory.
+            // Kernels of one kind usually run one after another; keeping stacks of both sizes would waste memory.
             self.free.clear();
             self.bytes = bytes;
         }
@@ -169,7 +169,7 @@ impl StackPool {
         }
     }
 
-    /// Takes a stack back.
+    /// Returns a stack to the pool.
     pub fn give(&mut self, stack: Stack) {
         if stack.bytes == self.bytes {
             self.free.push(stack);
@@ -210,7 +210,7 @@ mod tests {
         let mut expected = 0;
         let pair: *mut Pair = &raw mut pair;
         for step in 0..50u64 {
-            // SAFETY: as above.
+            // SAFETY: the reasons of the first block apply.
             unsafe { switch(&raw mut (*pair).main, (*pair).fibre) };
             expected += 1 + step;
             assert_eq!(unsafe { (*pair).sum }, expected);

@@ -6,12 +6,12 @@ use crate::memory::{Description, DeviceMemory};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 
 impl Heap {
-    /// A heap of CUDA's default size.
+    /// Creates a heap of CUDA's default size.
     pub fn new() -> Heap {
         Heap { limit: 8 << 20, used: 0, started: Vec::new(), freed: Vec::new() }
     }
 
-    /// Allocates; 0 where the heap is full.
+    /// Allocates memory; returns 0 if the heap is full.
     pub fn allocate(&mut self, memory: &mut DeviceMemory, bytes: u64) -> u64 {
         if bytes == 0 || bytes > self.limit - self.used.min(self.limit) {
             return 0;
@@ -31,8 +31,8 @@ impl Heap {
         live.address
     }
 
-    /// Frees; `false` where the pointer did not come from the heap. The place stays taken until the
-    /// launch has ended, because accesses before the free enter the trace later than it.
+    /// Frees memory; returns `false` if the pointer does not come from the heap. The address range stays in use until
+    /// the launch has ended, because accesses before the free enter the trace after it.
     pub fn free(&mut self, memory: &mut DeviceMemory, address: u64) -> bool {
         if address == 0 {
             return true;
@@ -51,10 +51,9 @@ impl Default for Heap {
     }
 }
 
-/// Writes device-side allocations to the trace as soon as they are made.
+/// Writes device-side allocations to the trace as soon as they exist.
 ///
-/// # Safety
-/// `running` is the launch that runs on this thread.
+/// # Safety `running` is the launch that runs on this thread.
 pub unsafe fn write_heap_events(running: *mut Running) {
     // SAFETY: by the contract; launch, heap and trace are used by this thread alone.
     unsafe {

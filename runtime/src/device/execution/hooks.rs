@@ -1,7 +1,7 @@
 //! The functions that lowered device code calls (`docs/design/borders.md`, section 3).
 //!
-//! They run on a warp's fibre. A kernel that is stopped never comes back to them, so nothing that
-//! needs to be dropped may be alive on the fibre at that point.
+//! They run on a warp's fibre. Control never returns to the fibre of a kernel that was stopped, so no value on the
+//! fibre at that point may need to be dropped.
 
 use super::lanes::lanes;
 use super::native;
@@ -20,20 +20,18 @@ use warpline_format::options::Check;
 use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::Site;
 
-/// Makes room in the record buffer.
+/// Empties the record buffer.
 ///
-/// # Safety
-/// Called by lowered code with its own context, as are all functions here.
+/// # Safety Lowered code calls this function, like all functions here, with its own context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_flush(context: *mut WarpContext) {
     // SAFETY: by the contract.
     unsafe { pause(warp_of(context), Pause::Full) }
 }
 
-/// Block-wide barrier.
+/// A block-wide barrier.
 ///
-/// # Safety
-/// See [`__wl_flush`].
+/// # Safety See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32 {
     // SAFETY: by the contract.
@@ -83,10 +81,9 @@ pub unsafe extern "C" fn __wl_named_barrier(
     }
 }
 
-/// Part of a warp reaches `__syncthreads`, and lanes of it that are elsewhere will continue.
+/// Reports that a part of a warp has reached `__syncthreads`, while other lanes of the warp will continue elsewhere.
 ///
-/// # Safety
-/// See [`__wl_flush`]; `file` is a zero-terminated string.
+/// # Safety See [`__wl_flush`]; `file` is a zero-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_divergent_barrier(
     context: *mut WarpContext,
@@ -101,27 +98,27 @@ pub unsafe extern "C" fn __wl_divergent_barrier(
     }
 }
 
-/// A loop that may wait for another warp has run for a while.
+/// Lets other warps run. Lowered code calls this function when a loop that may wait for another warp has run for many
+/// iterations.
 ///
-/// # Safety
-/// See [`__wl_flush`].
+/// # Safety See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
     // SAFETY: by the contract.
     unsafe {
         (*context).patience = PATIENCE;
         let warp = warp_of(context);
-        // In direct mode no warp of the kernel waits for another.
+        // In direct mode, no warp of the kernel waits for another.
         if (*(*warp).running).mode == Mode::Scheduled {
             pause(warp, Pause::Yield);
         }
     }
 }
 
-/// Lanes of a warp have waited for long in the loop that a branch leaves; `others` of it are elsewhere and continue ahead.
+/// Reports that lanes of a warp have waited for a long time in a loop, which `branch` leaves, while the lanes `others`
+/// of the warp are elsewhere and continue before them.
 ///
-/// # Safety
-/// See [`__wl_flush`].
+/// # Safety See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, others: u32) {
     if others != 0 {
@@ -130,12 +127,11 @@ pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, oth
     }
 }
 
-/// Hands over to the next warp before a store, an atomic operation or a volatile load, and before the first load after
-/// one. Loads in a row are one step, which those of other warps on the same way cannot come between, and come here no
-/// more after the first.
+/// Switches to the next warp before a store, an atomic operation or a volatile load, and before the first load after
+/// one of these. Consecutive loads are one step that other warps with turns cannot interrupt; they do not call this
+/// function after the first load.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 unsafe fn take_turn(warp: *mut Warp, site: u32) {
     // SAFETY: by the contract; the launch and its module outlive the warp.
     unsafe {
@@ -163,10 +159,9 @@ unsafe fn take_turn(warp: *mut Warp, site: u32) {
     }
 }
 
-/// Slow path of the access check; returns the lanes that may continue.
+/// The slow path of the access check; returns the lanes that may continue.
 ///
-/// # Safety
-/// See [`__wl_flush`]; `range` is the site's, `addresses` has 32 entries.
+/// # Safety See [`__wl_flush`]; `range` belongs to the site, and `addresses` has 32 entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_check(
     context: *mut WarpContext,
@@ -192,7 +187,7 @@ pub unsafe extern "C" fn __wl_check(
         if let Some(stops) = (*(*warp).running).stops.as_mut() {
             stops.at_access(warp, &access);
         }
-        // Ranges of local sites come from lowered code.
+        // Lowered code sets the ranges of sites in local memory.
         let kept = if space == Space::Local as u32 { None } else { (*(*warp).running).initialisation.as_mut() };
         let range = kept.and_then(|check| check.range(site)).unwrap_or(range);
         match check::check(warp, range, access) {
@@ -236,10 +231,9 @@ pub unsafe extern "C" fn __wl_vprintf(
     }
 }
 
-/// A failed device-side `assert`.
+/// Reports a failed device-side `assert`.
 ///
-/// # Safety
-/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+/// # Safety See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_assert(
     context: *mut WarpContext,
@@ -256,7 +250,7 @@ pub unsafe extern "C" fn __wl_assert(
             let text = |pointers: *const [u64; 32]| printf::c_text((*pointers)[lane] as *const c_char);
             let [bx, by, bz] = (*context).block_index;
             let thread = [(*context).thread_x, (*context).thread_y, (*context).thread_z].map(|axis| axis.0[lane]);
-            // The format of CUDA's own message.
+            // This is the format of CUDA's own message.
             crate::output::message::raw(&format!(
                 "{}:{}: {}: block: [{bx},{by},{bz}], thread: [{},{},{}] Assertion `{}` failed.\n",
                 text(file),
@@ -295,10 +289,9 @@ pub unsafe extern "C" fn __wl_trap(context: *mut WarpContext, mask: u32) {
     }
 }
 
-/// Device-side `malloc`; a lane that gets nothing gets null.
+/// Device-side `malloc`; returns null for a lane whose allocation fails.
 ///
-/// # Safety
-/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+/// # Safety See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_malloc(
     context: *mut WarpContext,
@@ -331,17 +324,16 @@ pub unsafe extern "C" fn __wl_free(context: *mut WarpContext, mask: u32, pointer
                 stop(warp_of(context), Stop::IllegalAddress);
             }
         }
-        // A site may still take the freed memory for good.
+        // The range of a site may still permit the freed memory, so the cached ranges are cleared.
         if (*running).check != Check::Off {
             (*(*running).module).clear_ranges();
         }
     }
 }
 
-/// A lane's stack is full.
+/// Reports that a lane's stack is full.
 ///
-/// # Safety
-/// See [`__wl_flush`].
+/// # Safety See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_stack_overflow(context: *mut WarpContext) {
     // SAFETY: by the contract.
@@ -352,10 +344,9 @@ pub unsafe extern "C" fn __wl_stack_overflow(context: *mut WarpContext) {
     }
 }
 
-/// A call through a pointer that is not a device function.
+/// Reports a call through a pointer that is not a device function.
 ///
-/// # Safety
-/// See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.
+/// # Safety See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_bad_call(context: *mut WarpContext, mask: u32, targets: *const [u64; 32]) {
     // SAFETY: by the contract.
@@ -368,10 +359,9 @@ pub unsafe extern "C" fn __wl_bad_call(context: *mut WarpContext, mask: u32, tar
     }
 }
 
-/// `%globaltimer`: virtual time, one instruction a nanosecond.
+/// `%globaltimer`: returns the virtual time, in which one instruction takes one nanosecond.
 ///
-/// # Safety
-/// See [`__wl_flush`].
+/// # Safety See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_globaltimer(context: *mut WarpContext) -> u64 {
     // SAFETY: by the contract.

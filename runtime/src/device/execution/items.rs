@@ -1,5 +1,5 @@
-//! Takes items from lowered code into the trace: resolves generic pointers by window, splits
-//! accesses whose lanes lie in several spaces, compacts raw items.
+//! Adds the items of lowered code to the trace: resolves generic pointers by window, splits accesses whose lanes access
+//! several spaces, and compacts raw items.
 
 use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
@@ -7,33 +7,34 @@ use std::ops::Range;
 use warpline_format::abi::windows;
 use warpline_format::access::{Access, Addresses, Kind, LANES, Space, even, head, push_access, site_of};
 
-/// Where a warp's spaces lie.
+/// The positions of a warp's memory spaces.
 #[derive(Clone, Debug)]
 pub struct Places<'a> {
-    /// First byte of the block's shared memory.
+    /// The first byte of the block's shared memory.
     pub shared: u64,
-    /// Bytes of it, where the block may reach that of other blocks of its cluster.
+    /// The size of the shared memory in bytes, if the block may access the shared memory of other blocks of its
+    /// cluster.
     pub clustered: Option<u64>,
-    /// First byte of lane 0's stack.
+    /// The first byte of lane 0's stack.
     pub local: u64,
-    /// Bytes between the stacks of neighbouring lanes.
+    /// The number of bytes between the stacks of neighbouring lanes.
     pub local_stride: u64,
-    /// Where the kernel's parameters lie. Reading them is not memory traffic, also not through a pointer.
+    /// The addresses of the kernel's parameters. Reading them is never memory traffic, even through a pointer.
     pub parameters: Range<u64>,
-    /// To give registered host memory its synthetic address; `None` when there is none.
+    /// Used to translate registered host memory to its synthetic address; `None` if there is no registered memory.
     pub registered: Option<&'a Registry>,
 }
 
-/// Synthetic page for addresses outside all known allocations. They only occur with the
-/// access check off, and must not carry a host address into the trace.
+/// A synthetic page for addresses outside all known allocations. Such addresses only occur when the access check is
+/// off, and they must not put a host address into the trace.
 const UNKNOWN: u64 = 0x1400_0000_0000;
 
-/// Added to the places of other blocks' shared memory, which count from the start of the first block's: farther than
-/// any block's own memory reaches. Banks stay the same.
+/// Added to positions in other blocks' shared memory, which count from the start of the first block's memory. The value
+/// is larger than any block's own memory, and it does not change the banks.
 const OTHER_BLOCK: u64 = 1 << 32;
 
 impl Places<'_> {
-    /// Space and trace address of what `lane` points to.
+    /// Returns the space and the trace address of the memory to which `lane` points.
     fn resolve(&self, lane: u32, address: u64) -> (Space, u64) {
         match region(address) {
             Region::Device | Region::Arguments => (Space::Global, address),
@@ -44,7 +45,7 @@ impl Places<'_> {
                 if offset < self.local_stride {
                     (Space::Local, offset)
                 } else {
-                    // A pointer into another lane's stack, which no GPU can follow.
+                    // A pointer into another lane's stack, which a GPU cannot dereference.
                     (Space::Local, address.wrapping_sub(self.local) % self.local_stride.max(1))
                 }
             }
@@ -60,7 +61,7 @@ impl Places<'_> {
 }
 
 impl Places<'_> {
-    /// Trace address of a place in shared memory.
+    /// Returns the trace address of a position in shared memory.
     fn shared_offset(&self, address: u64) -> u64 {
         let offset = address.wrapping_sub(self.shared);
         match self.clustered {
@@ -72,22 +73,20 @@ impl Places<'_> {
 
 /// Reads a word of an item.
 ///
-/// # Safety
-/// `item + at` lies in the item.
+/// # Safety `item + at` is within the item.
 #[inline(always)]
 unsafe fn word(item: *const u8, at: usize) -> u64 {
     // SAFETY: by the contract; items are 8-byte aligned and `at` is a multiple of 8.
     unsafe { item.add(at).cast::<u64>().read() }
 }
 
-/// Appends the access at `item`, of `length` bytes, to `out`. What is left of an access that had
-/// to be split is appended to `rest`; each item there is a request of its own.
+/// Appends the access at `item`, of `length` bytes, to `out`. If the access has to be split, the rest is appended to
+/// `rest`, where each item is a separate request.
 ///
-/// # Safety
-/// `item` points at a whole access item of `length` bytes, as lowered code writes it.
+/// # Safety `item` points at a complete access item of `length` bytes, as lowered code writes it.
 #[inline]
 pub unsafe fn take(item: *const u8, length: usize, places: &Places, out: &mut Vec<u8>, rest: &mut Vec<u8>) {
-    // SAFETY: the first word is there.
+    // SAFETY: every item has a first word.
     let first = unsafe { word(item, 0) };
     let (item_head, mask) = (first as u32, (first >> 32) as u32);
     if mask == 0 {
@@ -102,13 +101,13 @@ pub unsafe fn take(item: *const u8, length: usize, places: &Places, out: &mut Ve
         _ => false,
     };
     if foreign {
-        // SAFETY: handed through.
+        // SAFETY: the caller fulfils the contract.
         return unsafe { take_slowly(item, length, places, out, rest) };
     }
     match kind {
         Some(Kind::Affine) => {
-            // The base of a half without lanes is undefined, hence may differ from run to run.
-            // SAFETY: an affine item has 32 bytes.
+            // The base of a half without lanes is undefined, so it may differ between runs. SAFETY: an affine item has
+            // 32 bytes.
             let (low, high, stride) = unsafe { (word(item, 8), word(item, 16), word(item, 24)) };
             let low = if mask & 0xffff == 0 { 0 } else { low };
             let high = if mask >> 16 == 0 { 0 } else { high };
@@ -122,7 +121,7 @@ pub unsafe fn take(item: *const u8, length: usize, places: &Places, out: &mut Ve
             compact(space, site_of(item_head), mask, addresses, out);
         }
         _ => {
-            // SAFETY: the whole item is there.
+            // SAFETY: the item is complete.
             out.extend_from_slice(unsafe { std::slice::from_raw_parts(item, length) });
         }
     }
@@ -144,13 +143,12 @@ fn compact(space: Space, site: u32, mask: u32, lanes: &[u64; LANES], out: &mut V
     push_access(out, space, site, mask, &active[..count]);
 }
 
-/// [`take`] for accesses whose addresses are translated one by one.
+/// The variant of [`take`] for accesses whose addresses must be translated one by one.
 ///
-/// # Safety
-/// The requirements of [`take`] apply.
+/// # Safety The requirements of [`take`] apply.
 #[cold]
 unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut Vec<u8>, rest: &mut Vec<u8>) {
-    // SAFETY: the whole item is there.
+    // SAFETY: the item is complete.
     let (first, payload) = unsafe { (word(item, 0), std::slice::from_raw_parts(item.add(8), length - 8)) };
     let (item_head, mask) = (first as u32, (first >> 32) as u32);
     let site = site_of(item_head);
@@ -175,11 +173,11 @@ unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut
         }
         _ => return,
     };
-    // Masks and addresses by space: global, shared, local.
+    // Masks and addresses for each space: global, shared, local.
     let mut masks = [0u32; 3];
     let mut lanes = [[0u64; LANES]; 3];
     let mut counts = [0usize; 3];
-    // Of shared memory the items have offsets.
+    // For shared memory, the items contain offsets.
     let start = if Space::from_head(item_head) == Some(Space::Shared) { places.shared } else { 0 };
     Access { site, space: Space::Global, mask, addresses }.for_each_lane(|lane, address| {
         let address = address.wrapping_add(start);
@@ -205,7 +203,7 @@ unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut
     }
 }
 
-/// Appends a turn's head and returns its place, for [`close_turn`].
+/// Appends the head of a turn and returns its position, for [`close_turn`].
 #[inline]
 pub fn open_turn(out: &mut Vec<u8>, slot: u32) -> usize {
     let at = out.len();
@@ -213,7 +211,7 @@ pub fn open_turn(out: &mut Vec<u8>, slot: u32) -> usize {
     at
 }
 
-/// Fills in a turn's length, or takes it away where it is empty.
+/// Writes a turn's length into its head, or removes the head if the turn is empty.
 #[inline]
 pub fn close_turn(out: &mut Vec<u8>, at: usize) {
     let bytes = (out.len() - at - 8) as u32;
@@ -224,7 +222,7 @@ pub fn close_turn(out: &mut Vec<u8>, at: usize) {
     }
 }
 
-/// Appends the mark of a block that becomes resident.
+/// Appends the marker for a block that becomes resident.
 pub fn push_block_start(out: &mut Vec<u8>, slot: u32, warps: u32, block: u64) {
     out.extend_from_slice(&head(Kind::BlockStart, Space::Generic, slot).to_le_bytes());
     out.extend_from_slice(&warps.to_le_bytes());
@@ -245,12 +243,12 @@ mod tests {
         registered: None,
     };
 
-    /// What becomes of an item given as words.
+    /// Returns the result of [`take`] for an item that is passed as words.
     fn taken(words: &[u64]) -> (Vec<u8>, Vec<u8>) {
         let length = item_bytes(words[0] as u32, (words[0] >> 32) as u32).unwrap();
         assert_eq!(length, words.len() * 8);
         let (mut out, mut rest) = (Vec::new(), Vec::new());
-        // SAFETY: the words are a whole item.
+        // SAFETY: the words are a complete item.
         unsafe { take(words.as_ptr().cast(), length, &PLACES, &mut out, &mut rest) };
         (out, rest)
     }

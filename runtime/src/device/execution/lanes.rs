@@ -1,6 +1,6 @@
 //! Lanes of a warp.
 
-/// Numbers of the active lanes.
+/// Returns the numbers of the active lanes.
 pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros();

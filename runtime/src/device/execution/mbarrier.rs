@@ -1,4 +1,4 @@
-//! `mbarrier` objects: counts of arrivals and of expected bytes in eight bytes of shared memory.
+//! `mbarrier` objects. Eight bytes of shared memory store the counts of arrivals and of expected bytes.
 
 use super::lanes::lanes;
 use super::scheduled::warp_of;
@@ -9,15 +9,15 @@ use warpline_format::abi::mbarrier::{
     INIT, INVALIDATE, PHASE, TEST, TEST_PARITY,
 };
 
-/// An object, divided.
+/// The fields of an `mbarrier` object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Object {
     phase: bool,
-    /// Arrivals that the phase still waits for.
+    /// The number of arrivals that the phase still waits for.
     pending: u64,
-    /// Arrivals of a phase.
+    /// The number of arrivals of a complete phase.
     expected: u64,
-    /// Bytes that the phase still waits for.
+    /// The number of bytes that the phase still waits for.
     bytes: i64,
 }
 
@@ -44,7 +44,7 @@ impl Object {
         self.end_phase();
     }
 
-    /// The next phase begins where nothing is waited for any more.
+    /// Begins the next phase if the current phase waits for nothing more.
     fn end_phase(&mut self) {
         if self.pending == 0 && self.bytes == 0 {
             self.phase = !self.phase;
@@ -52,7 +52,7 @@ impl Object {
         }
     }
 
-    /// Does an operation other than a test.
+    /// Performs any operation other than a test.
     fn change(&mut self, operation: u32, operand: u64) {
         match operation {
             INIT => {
@@ -82,11 +82,10 @@ impl Object {
     }
 }
 
-/// Operations on `mbarrier` objects, lane by lane.
+/// Performs operations on `mbarrier` objects, lane by lane.
 ///
-/// # Safety
-/// Called by lowered code with its own context; the arrays have 32 entries, of which the active ones are defined, and the
-/// addresses were checked.
+/// # Safety Lowered code calls this function with its own context; the arrays have 32 entries, of which the active ones
+/// are defined, and the addresses were checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_mbarrier(
     context: *mut WarpContext,

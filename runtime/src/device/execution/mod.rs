@@ -1,4 +1,4 @@
-//! The CPU device: runs warp functions, in the scheduler's order where their records are wanted.
+//! The CPU device: runs warp functions. If their records are needed, they run in the scheduler's order.
 
 pub mod arena;
 mod border;

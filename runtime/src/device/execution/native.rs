@@ -1,5 +1,5 @@
-//! Runs a launch block by block, without records: kernels outside the filters, and programs built
-//! or run without profiling.
+//! Runs a launch block by block, without records. It is used for kernels that the filters exclude, and for programs
+//! compiled or run without profiling.
 
 use super::arena::Arena;
 use super::fibre::switch;
@@ -8,17 +8,16 @@ use super::warp::{Block, Mode, PATIENCE, Pause, Running, Stop, Votes, Warp, paus
 use std::ptr::{null, null_mut};
 use warpline_format::abi::{WarpContext, WarpFunction};
 
-/// What the single fibre of a kernel without barriers works through.
+/// The work of the single fibre of a kernel without barriers.
 struct Plain<'a> {
     plan: &'a Plan<'a>,
     entry: WarpFunction,
     warp: *mut Warp,
 }
 
-/// Fills a warp for its first block.
+/// Initializes a warp for its first block.
 ///
-/// # Safety
-/// `place` is unused memory for a warp.
+/// # Safety `place` is unused memory for a warp.
 unsafe fn fill(
     place: *mut Warp,
     plan: &Plan,
@@ -87,7 +86,7 @@ unsafe fn fill(
 
 extern "C" fn plain_main(argument: *mut u8) -> ! {
     let plain: *const Plain = argument.cast();
-    // SAFETY: `run_plain` keeps all of it alive until this fibre pauses for the last time.
+    // SAFETY: `run_plain` keeps all referenced data alive until this fibre pauses for the last time.
     unsafe {
         let Plain { plan, entry, warp } = *plain;
         let context = &raw mut (*warp).context;
@@ -105,7 +104,7 @@ extern "C" fn plain_main(argument: *mut u8) -> ! {
                     (*context).warp = number;
                     (*context).warp_slot = number;
                 }
-                // Lanes of the block before may have left by `exit`.
+                // Lanes of the previous block may have left by `exit`.
                 (*context).live = plan.geometry.live(number);
                 (*context).local_used = 0;
                 entry(context);
@@ -116,10 +115,9 @@ extern "C" fn plain_main(argument: *mut u8) -> ! {
     std::process::abort()
 }
 
-/// Runs a kernel whose warps reach no barrier and never wait: plain calls, on one stack.
+/// Runs a kernel whose warps reach no barrier and never wait, with plain calls on one stack.
 ///
-/// # Safety
-/// `running` is valid and not used elsewhere; the arena was prepared for one block.
+/// # Safety `running` is valid and not used elsewhere; the arena was prepared for one block.
 pub unsafe fn run_plain(plan: &Plan, entry: WarpFunction, running: *mut Running, arena: &mut Arena) {
     let warp = arena.warps.get(0);
     let block: *mut Block = &mut Block::new();
@@ -142,10 +140,9 @@ pub unsafe fn run_plain(plan: &Plan, entry: WarpFunction, running: *mut Running,
     }
 }
 
-/// Runs a kernel with barriers, one block after the other; its warps hand over to one another.
+/// Runs a kernel with barriers, one block after the other; its warps switch directly from one to the next.
 ///
-/// # Safety
-/// The requirements of [`run_plain`] apply.
+/// # Safety The requirements of [`run_plain`] apply.
 pub unsafe fn run_direct(plan: &Plan, entry: WarpFunction, running: *mut Running, arena: &mut Arena) {
     let warps = plan.geometry.warps();
     let block: *mut Block = &mut Block::new();
@@ -192,14 +189,12 @@ pub unsafe fn run_direct(plan: &Plan, entry: WarpFunction, running: *mut Running
     }
 }
 
-/// At a barrier: hands over to the next unfinished warp of the block. When it comes back, all have
-/// arrived.
+/// At a barrier, switches to the next unfinished warp of the block. When control returns, all warps have arrived.
 ///
-/// # Safety
-/// Called on the fibre of `warp`, in direct mode.
+/// # Safety Called on the fibre of `warp`, in direct mode.
 #[inline(always)]
 pub unsafe fn next_warp(warp: *mut Warp) {
-    // SAFETY: the ring holds the block's unfinished warps, whose fibres are prepared or suspended.
+    // SAFETY: the ring contains the block's unfinished warps, whose fibres are prepared or suspended.
     unsafe {
         let next = (*warp).next;
         if next != warp {

@@ -1,4 +1,4 @@
-//! Warps of a launch between their first turn and their end.
+//! The warps of a launch between their first turn and their end.
 
 use super::fibre::switch;
 use super::scheduled::{SHELF_WORDS, Scheduled, Stopped};
@@ -10,7 +10,7 @@ use warpline_format::abi::WarpContext;
 use warpline_format::rendezvous::Rendezvous;
 
 impl Scheduled<'_> {
-    /// Takes a slot's stack and buffer back.
+    /// Returns a slot's stack and buffer to their pools.
     pub(super) fn release(&mut self, index: usize) {
         let cold = &mut self.cold[index];
         if let Some(stack) = cold.stack.take() {
@@ -24,8 +24,9 @@ impl Scheduled<'_> {
         }
     }
 
-    /// Runs the block of a warp whose items have run out, as far as its warps' buffers go: warp after warp to the next
-    /// barrier, and through it. The memory that a block needs is fetched once for a long stretch then.
+    /// Runs the block of a warp that has no more items, as far as the buffers of the block's warps allow: each warp
+    /// runs to the next barrier, and then beyond it. In this way, the memory that a block needs is loaded into the
+    /// cache once for a long time.
     pub(super) fn run_ahead(&mut self, index: usize) -> Result<(), Stopped> {
         if self.plan.waits {
             return self.resume(index);
@@ -60,7 +61,8 @@ impl Scheduled<'_> {
         }
     }
 
-    /// Returns whether a warp's buffer has room for a stretch worth a switch. A full one must be emptied first.
+    /// Returns whether a warp's buffer has enough room to make a switch worthwhile. A full buffer must be emptied
+    /// first.
     pub(super) fn has_room(&self, index: usize) -> bool {
         let hot = &self.hot[index];
         if hot.flags & flags::FULL != 0 {
@@ -71,13 +73,13 @@ impl Scheduled<'_> {
         hot.read == hot.limit || used <= buffer.bytes / 2
     }
 
-    /// Returns whether the program stops at accesses to shared memory.
+    /// Returns whether the program has stop points at accesses to shared memory.
     fn watches_shared(&self) -> bool {
         // SAFETY: by the contract of `new`; the runtime's own, or null.
         unsafe { (*self.running).stops.as_ref().is_some_and(Stops::watches_shared) }
     }
 
-    /// Makes the warp of a slot that has its first turn.
+    /// Creates the warp of a slot for its first turn.
     pub(super) fn start(&mut self, index: usize) -> Result<*mut Warp, Stop> {
         let geometry = self.plan.geometry;
         let resident = (index as u32 / self.warps) as usize;
@@ -96,8 +98,8 @@ impl Scheduled<'_> {
         let block = &raw mut self.blocks[resident];
         let threads = &self.plan.threads[number as usize];
         let cluster = self.cluster_at(placed.sequence);
-        // SAFETY: the memory is the arena's, zeroed when it was made, and was just taken; the block's state outlives its
-        // warps. It holds a whole warp where one of this launch was written there.
+        // SAFETY: the arena owns the memory, which was zeroed at first and was just taken; the block's state outlives
+        // its warps. If this launch has already written a warp there, the memory contains a complete warp.
         unsafe {
             let launch = (*self.running).launch + 1;
             if (&raw const (*place).filled_for).read() == launch {
@@ -108,7 +110,7 @@ impl Scheduled<'_> {
                 (context.clock, context.patience, context.barrier) = (0, PATIENCE, null());
                 (context.block_index, context.block) = (placed.index, placed.number);
                 (context.sm, context.warp_slot) = (placed.sm, placed.first_on_sm + number);
-                // Lanes of the block before may have left by `exit`.
+                // Lanes of the previous block may have left by `exit`.
                 context.live = geometry.live(number);
                 if context.warp != number {
                     context.warp = number;
@@ -182,7 +184,7 @@ impl Scheduled<'_> {
         Ok(place)
     }
 
-    /// Runs the warp's fibre until it comes back.
+    /// Runs the warp's fibre until the fibre pauses.
     pub(super) fn resume(&mut self, index: usize) -> Result<(), Stopped> {
         let warp = match self.cold[index].warp {
             Some(warp) => warp,
@@ -193,7 +195,7 @@ impl Scheduled<'_> {
             })?,
         };
         let (hot, cold) = (&mut self.hot[index], &mut self.cold[index]);
-        // SAFETY: `start` filled the warp; the launch lives; one flow runs at a time.
+        // SAFETY: `start` initialized the warp; the launch lives; only one flow runs at a time.
         unsafe {
             let running = self.running;
             let (start, bytes) = cold.buffer.map_or((null_mut(), 0), |buffer| (buffer.start, buffer.bytes));
@@ -233,7 +235,7 @@ impl Scheduled<'_> {
                     hot.flags |= flags::WAITS;
                     cold.meeting = Rendezvous::BLOCK;
                 }
-                // The item in the buffer stands for it.
+                // The item in the buffer already represents the arrival.
                 Pause::Named(_) if (*warp).hooked => (),
                 Pause::Named(meeting) => {
                     hot.flags |= flags::WAITS;
@@ -258,7 +260,7 @@ impl Scheduled<'_> {
         Ok(())
     }
 
-    /// Moves the items of a warp that has ended to its shelf, if they fit, and takes the buffer back.
+    /// If the items of a warp that has ended fit on its shelf, moves them there and returns the buffer to the pool.
     pub(super) fn shelve(&mut self, index: usize) {
         let hot = &mut self.hot[index];
         let bytes = hot.limit.addr() - hot.read.addr();
@@ -268,7 +270,7 @@ impl Scheduled<'_> {
         let Some(buffer) = self.cold[index].buffer.take() else { return };
         let shelf = &mut self.shelves[index * SHELF_WORDS..][..SHELF_WORDS];
         let place: *mut u8 = shelf.as_mut_ptr().cast();
-        // SAFETY: the items lie in the buffer, which is another allocation, and fit the shelf.
+        // SAFETY: the items are in the buffer, which is another allocation, and they fit on the shelf.
         unsafe { std::ptr::copy_nonoverlapping(hot.read, place, bytes) };
         (hot.read, hot.limit) = (place, place.wrapping_add(bytes));
         self.arena.buffers.give(buffer);

@@ -1,5 +1,5 @@
-//! Runs a launch in the scheduler's order: whenever the scheduler gives a warp its turn, the next
-//! items of that warp go into the trace; only when its buffer is empty its block runs on.
+//! Runs a launch in the scheduler's order. When the scheduler gives a turn to a warp, the next items of this warp are
+//! moved to the trace. Only when the warp's buffer is empty does its block continue to run.
 
 use super::arena::Arena;
 use super::cluster::Cluster;
@@ -20,57 +20,57 @@ use warpline_format::event::WarpBlockCount;
 use warpline_format::rendezvous::Rendezvous;
 use warpline_format::schedule::{TurnEnd, WarpStreams};
 
-/// Bytes of items after which a batch is written.
+/// A batch is written when it has this number of bytes.
 const BATCH_BYTES: usize = 256 << 10;
-/// Words of a slot's shelf: where the items of a warp go that has ended and had few, so that its buffer, still in the
-/// host's cache, serves the next warp.
+/// The size of a slot's shelf in words. When a warp ends with few items, they move to the shelf, so that the next warp
+/// can use its buffer, which is still in the host's cache.
 pub(super) const SHELF_WORDS: usize = 48;
-/// Room after them for the turn that fills it.
+/// The space after these bytes for the turn that fills the batch.
 pub(super) const BATCH_SPARE: usize = 64 << 10;
 
-/// What runs, and how.
+/// The kernel that runs, and how it runs.
 pub struct Plan<'a> {
-    /// Shape.
+    /// The shape of the launch.
     pub geometry: Geometry,
-    /// Warp function with hooks; `None` runs everything without.
+    /// The warp function with hooks; if it is `None`, everything runs without hooks.
     pub hooked: Option<WarpFunction>,
-    /// Warp function without hooks.
+    /// The warp function without hooks.
     pub native: Option<WarpFunction>,
-    /// Of every so many blocks the first is traced; 0: none is.
+    /// In each group of this number of blocks, the first block is traced; 0 means that no block is traced.
     pub share: u64,
-    /// The blocks that run, where not all do; they are the traced ones, if any is.
+    /// The blocks that run, if not all blocks run. If any block is traced, these are the traced blocks.
     pub sample: Option<&'a BTreeSet<u64>>,
     /// Kernel parameters.
     pub arguments: *const u8,
     /// Count cells.
     pub counts: *mut u64,
-    /// Their number; 0 when nothing is counted.
+    /// The number of count cells; 0 if nothing is counted.
     pub cells: usize,
-    /// Basic blocks that the hooked kernel may run.
+    /// The basic blocks that the hooked kernel may run.
     pub counted_blocks: Range<u64>,
-    /// Bytes of a fibre's stack.
+    /// The size of a fibre's stack in bytes.
     pub stack_bytes: usize,
-    /// Warp slots per SM.
+    /// The number of warp slots per SM.
     pub slots_per_sm: u32,
-    /// Thread positions by warp.
+    /// The thread positions of each warp.
     pub threads: &'a [[Lanes; 3]],
-    /// The kernel may wait for other blocks, so that none may run far ahead of them.
+    /// Whether the kernel may wait for other blocks, so that no block may run far ahead of the others.
     pub waits: bool,
-    /// Blocks of a cluster wait for each other.
+    /// Whether blocks of a cluster wait for each other.
     pub clusters: bool,
-    /// Warps take turns at their accesses; all run with hooks for that.
+    /// Whether warps take turns at their accesses; then all run with hooks.
     pub interleave: bool,
     /// Whether reads of memory that nothing has written are reported.
     pub initialisation: bool,
-    /// Blocks that are not traced run with hooks, too; their records are thrown away.
+    /// Whether blocks that are not traced run with hooks as well; their records are discarded.
     pub all_hooked: bool,
 }
 
-/// The kernel was stopped; the reason is in the launch.
+/// Reports that the kernel was stopped; the launch contains the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// A launch in the scheduler's hands.
+/// A launch that the scheduler runs.
 pub struct Scheduled<'a> {
     pub(super) plan: Plan<'a>,
     pub(super) running: *mut Running,
@@ -78,28 +78,27 @@ pub struct Scheduled<'a> {
     pub(super) trace: *mut Trace,
     pub(super) hot: Vec<Hot>,
     pub(super) cold: Vec<Cold>,
-    /// [`SHELF_WORDS`] per slot.
+    /// [`SHELF_WORDS`] words per slot.
     pub(super) shelves: Vec<u64>,
     pub(super) blocks: Vec<Block>,
     pub(super) placed: Vec<Option<Placed>>,
-    /// Clusters that run, by number.
+    /// The running clusters, by number.
     clusters: HashMap<u64, Box<Cluster>>,
-    /// Warps per block.
+    /// The number of warps per block.
     pub(super) warps: u32,
     pub(super) warp_blocks: WarpBlocks,
     pub(super) registered: bool,
-    /// Bit per space whose addresses are translated one by one.
+    /// A bit for each space whose addresses are translated one by one.
     pub(super) foreign: u32,
-    /// Blocks reach the shared memory of others.
+    /// Whether blocks access the shared memory of other blocks.
     pub(super) clustered: bool,
 }
 
 impl<'a> Scheduled<'a> {
     /// Prepares for `residents` resident blocks on the whole device.
     ///
-    /// # Safety
-    /// `running` and `trace` live as long and are not used elsewhere meanwhile; the arena was
-    /// prepared for as many blocks.
+    /// # Safety `running` and `trace` live as long as the result and are not used elsewhere during that time; the arena
+    /// was prepared for this number of blocks.
     pub unsafe fn new(
         plan: Plan<'a>,
         running: *mut Running,
@@ -142,8 +141,9 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// Writes what is left and takes stacks and buffers back. `stopped`: the kernel did not end by
-    /// itself, and what its warps had recorded is written in slot order. Returns the counts of blocks by warp.
+    /// Writes the remaining items and returns stacks and buffers to their pools. If `stopped` is set, the kernel did
+    /// not end by itself, and the items that its warps recorded are written in slot order. Returns the counts of blocks
+    /// by warp.
     pub fn finish(mut self, stopped: bool) -> Vec<WarpBlockCount> {
         for index in 0..self.hot.len() {
             if stopped {
@@ -173,12 +173,12 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// Fetches what the next turn of a slot will need. Its turn comes after those of all other SMs,
-    /// and by then its memory would have left the cache's first levels.
+    /// Prefetches the memory that the next turn of a slot will need. Its turn comes after turns on all other SMs, and
+    /// by then its memory would no longer be in the first levels of the cache.
     #[inline(always)]
     fn fetch_ahead(&self, index: usize) {
         let Some(hot) = self.hot.get(index) else { return };
-        // SAFETY: prefetching has no effect but on the cache, whatever the address.
+        // SAFETY: prefetching affects only the cache, whatever the address is.
         unsafe {
             let lines = if hot.read < hot.limit { hot.read } else { hot.stack };
             for line in 0..4 {
@@ -187,17 +187,18 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// Returns whether the block of a slot is traced. Others have items only where all blocks run with hooks.
+    /// Returns whether the block of a slot is traced. Blocks that are not traced have items only if all blocks run with
+    /// hooks.
     pub(super) fn is_traced(&self, index: usize) -> bool {
         self.placed[index / self.warps as usize].is_some_and(|placed| placed.traced)
     }
 
-    /// Returns whether the block of a slot does not run.
+    /// Returns whether the block of a slot is excluded from the run.
     fn is_left_out(&self, index: usize) -> bool {
         self.placed[index / self.warps as usize].is_some_and(|placed| placed.left_out)
     }
 
-    /// Closes the turn that was opened at `at`, or takes it back where the block is not traced.
+    /// Closes the turn that was opened at `at`, or removes it if the block is not traced.
     fn end_turn(&mut self, index: usize, at: usize) {
         if self.plan.all_hooked && !self.is_traced(index) {
             self.arena.batch.truncate(at);
@@ -206,8 +207,8 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// A turn of a warp that takes turns with all others at their accesses: when the requests of its last step have
-    /// been handed on, one by one as time passes, it continues to the end of the next.
+    /// Runs one turn of a warp that takes turns with all others at its accesses. When the requests of its last step
+    /// have been passed on, one by one as time passes, it continues to the end of the next step.
     fn step(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, Stopped> {
         let mut moved = false;
         loop {
@@ -225,12 +226,12 @@ impl<'a> Scheduled<'a> {
                 return Ok(TurnEnd::Budget);
             }
             self.resume(index)?;
-            // A full buffer has been emptied by the time it is inspected again.
+            // A full buffer is empty when it is checked again.
             moved = self.hot[index].flags & flags::FULL == 0;
         }
     }
 
-    /// Enters a block that starts, with its shared memory, in its cluster.
+    /// Adds a block that starts, with its shared memory, to its cluster.
     fn join_cluster(&mut self, sequence: u64, shared: u64) {
         if !self.plan.clusters {
             return;
@@ -242,7 +243,7 @@ impl<'a> Scheduled<'a> {
         cluster.shared[(sequence % blocks) as usize] = shared;
     }
 
-    /// Returns the cluster of a block that runs; null where blocks have none.
+    /// Returns the cluster of a running block, or null if the blocks have no clusters.
     pub(super) fn cluster_at(&mut self, sequence: u64) -> *mut Cluster {
         let number = sequence / cluster::blocks(self.plan.geometry.cluster);
         self.clusters.get_mut(&number).map_or(std::ptr::null_mut(), |cluster| &raw mut **cluster)
@@ -299,7 +300,7 @@ impl WarpStreams for Scheduled<'_> {
         if self.plan.initialisation {
             // SAFETY: by the contract of `new`.
             unsafe {
-                // The last store may be one to the shared memory of the block before.
+                // The last store may have been to the shared memory of the previous block.
                 if let Some(values) = (*self.running).values.as_mut() {
                     values.settle();
                 }
@@ -366,10 +367,9 @@ impl WarpStreams for Scheduled<'_> {
     }
 }
 
-/// For messages: the pointer of a warp's context leads back to the warp.
+/// Returns the warp of a context, for messages.
 ///
-/// # Safety
-/// `context` is one that `start_block` or the direct mode made.
+/// # Safety `context` was created by `start_block` or by the direct mode.
 #[inline(always)]
 pub unsafe fn warp_of(context: *mut WarpContext) -> *mut Warp {
     // SAFETY: by the contract.

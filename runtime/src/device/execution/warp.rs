@@ -1,4 +1,4 @@
-//! State of a launch, its blocks and its warps, as the functions that lowered code calls see it.
+//! The state of a launch, its blocks and its warps, in the form that the functions which lowered code calls use.
 
 use super::cluster::Cluster;
 use super::fibre::{Suspended, switch};
@@ -21,50 +21,49 @@ use warpline_format::event::{DifferentBarriers, DivergentBarrier, Fault};
 use warpline_format::options::Check;
 use warpline_format::rendezvous::Rendezvous;
 
-/// Rounds of a waiting loop before another warp has its chance.
+/// The number of iterations of a waiting loop before another warp gets a turn.
 pub const PATIENCE: i64 = 4096;
 
 pub use warpline_format::event::StopCause as Stop;
 
-/// Why a fibre came back to the scheduler.
+/// The reason why a fibre returned to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// Its record buffer is full.
+    /// The warp's record buffer is full.
     Full,
-    /// It reached a barrier.
+    /// The warp reached a barrier.
     Barrier,
-    /// It arrived at a numbered barrier.
+    /// The warp arrived at a numbered barrier.
     Named(Rendezvous),
-    /// It waits for another warp.
+    /// The warp waits for another warp.
     Yield,
-    /// It is about to access memory, and another warp has its turn first.
+    /// The warp is about to access memory, and another warp has the next turn.
     Turn,
-    /// It has ended.
+    /// The warp has ended.
     Finished,
 }
 
-/// How warps of a launch follow one another.
+/// How execution passes from one warp of a launch to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Straight from warp to warp of one block.
+    /// Directly from warp to warp of one block.
     Direct,
     /// Through the scheduler.
     Scheduled,
 }
 
-/// A launch while it runs. Warps point to it; everything here is used by one thread.
+/// A launch while it runs. Warps point to it; only one thread uses it.
 pub struct Running {
-    /// Flow that started the fibres.
+    /// The flow that started the fibres.
     pub scheduler: Suspended,
-    /// Warp whose fibre runs; null while the scheduler does.
+    /// The warp whose fibre runs; null while the scheduler runs.
     pub current: *mut Warp,
-    /// See [`Mode`].
     pub mode: Mode,
-    /// Why the last fibre came back.
+    /// The reason why the last fibre returned.
     pub pause: Pause,
-    /// Set when the kernel has to end.
+    /// Set if the kernel has to end.
     pub stop: Option<Stop>,
-    /// Warp that ended the kernel, by a trap or because the processor interrupted its fibre for good.
+    /// The warp that ended the kernel, by a trap or because the processor interrupted its fibre permanently.
     pub fault_warp: *mut Warp,
     /// The trace.
     pub trace: *mut Trace,
@@ -76,60 +75,60 @@ pub struct Running {
     pub kernel: usize,
     /// Number of the launch.
     pub launch: u64,
-    /// Access check.
+    /// The mode of the access check.
     pub check: Check,
-    /// Reads that a GPU tolerates are reported and performed: the program runs without `warpline run`, which sets a
-    /// check.
+    /// Whether reads that a GPU tolerates are reported and then performed. This is the case if the program runs without
+    /// `warpline run`, which sets a check.
     pub tolerant: bool,
-    /// The kernel uses reserved shared memory.
+    /// Whether the kernel uses reserved shared memory.
     pub reserved_shared: bool,
-    /// Warps take turns at their accesses, which reach the access check for that.
+    /// Whether warps take turns at their accesses; all accesses then reach the access check.
     pub interleave: bool,
-    /// With turns: ranges of loads that have not reach the check since the last store.
+    /// If warps take turns: the ranges of the loads that have not reached the check since the last store.
     pub open_ranges: Vec<*mut SiteRange>,
-    /// Reads of what nothing has written; accesses reach the access check for that.
+    /// The check for reads of memory that nothing has written; all accesses then reach the access check.
     pub initialisation: Option<Initialisation>,
-    /// The floating-point check; null where the run has none.
+    /// The floating-point check; null if the run does not use it.
     pub floats: *mut Floats,
-    /// Follows the values of accesses; null where the run or the launch does not.
+    /// Tracks the values of accesses; null if the run or the launch does not track values.
     pub values: *mut Values,
-    /// Accesses at which the program stops; null where it does nowhere.
+    /// The accesses at which the program stops; null if there are none.
     pub stops: *mut Stops,
-    /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of
-    /// a structure into one load from either.
+    /// Addresses of the kernel's parameters. Pointers can also refer to them: LLVM turns `later ? *pointer : value` of
+    /// a structure into one load from either address.
     pub parameters: Range<u64>,
-    /// Sites whose fault, which stops the kernel, has been reported; the module tracks the others.
+    /// The sites whose fault has been reported and stops the kernel; the module tracks the other sites.
     pub reported: HashSet<u32>,
-    /// Branches of loops in which lanes waited without effect while other lanes of their warp ran ahead.
+    /// Branches of loops in which lanes waited without effect while other lanes of their warp continued before them.
     pub parted: BTreeSet<u32>,
-    /// Faults for the trace.
+    /// The faults for the trace.
     pub faults: Vec<Fault>,
-    /// Barriers that part of a warp reached, each once.
+    /// Barriers that a part of a warp reached, each once.
     pub divergent: Vec<DivergentBarrier>,
-    /// Barriers at which some warps of a block waited while others waited at another one.
+    /// Barriers at which some warps of a block waited while others waited at a different barrier.
     pub different: Vec<DifferentBarriers>,
-    /// Behind the last byte of all threads' stacks.
+    /// The address after the last byte of all threads' stacks.
     pub stacks_end: u64,
-    /// Output of `printf`.
+    /// The output of `printf`.
     pub printed: *mut Printed,
-    /// Bytes of the device's buffer for it.
+    /// The size of the device's `printf` buffer in bytes.
     pub printed_limit: u64,
-    /// Bytes of device heap in use, and its limit.
+    /// The number of bytes of the device heap in use, and its limit.
     pub heap: *mut Heap,
-    /// What the grid launches.
+    /// The launches that the grid makes.
     pub children: *mut Children,
-    /// Virtual time before the launch.
+    /// The virtual time before the launch.
     pub clock_base: u64,
-    /// Latest virtual time of a warp that has ended.
+    /// The latest virtual time of a warp that has ended.
     pub clock_end: u64,
 }
 
-/// Device-side `malloc`.
+/// The heap of device-side `malloc`.
 #[derive(Debug)]
 pub struct Heap {
     /// `cudaLimitMallocHeapSize`.
     pub limit: u64,
-    /// In use.
+    /// The number of bytes in use.
     pub used: u64,
     /// Allocations that are not in the trace yet.
     pub started: Vec<warpline_format::event::Event>,
@@ -137,22 +136,24 @@ pub struct Heap {
     pub freed: Vec<crate::memory::registry::Live>,
 }
 
-/// A block that is resident.
+/// A resident block.
 #[derive(Debug)]
 pub struct Block {
-    /// Barriers that opened.
+    /// The number of barriers that have opened.
     opened: u64,
-    /// Votes of the barrier that fills and of the one before.
+    /// The votes of the barrier at which warps arrive and of the previous barrier.
     votes: [Votes; 2],
-    /// Where the first warp stands that reached each of the two ([`WarpContext::barrier`]), and its number.
+    /// For each of the two barriers: the position of the first warp that reached it ([`WarpContext::barrier`]), and the
+    /// number of this warp.
     places: [(*const c_char, u32); 2],
-    /// Two warps reached different barriers. From then on all differ by one, so they are not reported.
+    /// Whether two warps reached different barriers. After that, all positions differ by one barrier, so they are not
+    /// reported.
     parted: bool,
-    /// Numbered barriers that a warp has arrived at.
+    /// Numbered barriers at which a warp has arrived.
     named: Vec<Named>,
 }
 
-/// A numbered barrier that is not open.
+/// A numbered barrier that has not opened.
 #[derive(Debug)]
 struct Named {
     number: u32,
@@ -162,10 +163,9 @@ struct Named {
 }
 
 impl Named {
-    /// Gives the votes to those who wait.
+    /// Passes the votes to the waiting warps.
     ///
-    /// # Safety
-    /// They are warps of a block that runs.
+    /// # Safety The waiting warps belong to a block that runs.
     unsafe fn open(&mut self) {
         for warp in self.waiting.drain(..) {
             // SAFETY: by the contract.
@@ -184,7 +184,7 @@ pub struct Votes {
 }
 
 impl Votes {
-    /// Before anybody has voted.
+    /// The state before any warp has voted.
     pub const NONE: Votes = Votes { count: 0, all: true, any: false };
 
     fn add(&mut self, mask: u32, predicates: u32) {
@@ -193,7 +193,7 @@ impl Votes {
         self.any |= mask & predicates != 0;
     }
 
-    /// What a barrier of a kind from `abi::barrier` returns.
+    /// Returns the result of a barrier of a kind from `abi::barrier`.
     pub fn result(self, kind: u32) -> u32 {
         match kind {
             barrier::COUNT => self.count,
@@ -211,20 +211,19 @@ impl Default for Block {
 }
 
 impl Block {
-    /// A block before its first barrier.
+    /// Creates a block before its first barrier.
     pub const fn new() -> Block {
         Block { opened: 0, votes: [Votes::NONE; 2], places: [(null(), 0); 2], parted: false, named: Vec::new() }
     }
 
-    /// A warp arrives at its barrier number `number`.
+    /// Records that a warp arrives at its barrier number `number`.
     pub fn arrive(&mut self, number: u64, mask: u32, predicates: u32) {
         self.votes[(number & 1) as usize].add(mask, predicates);
     }
 
-    /// `warp` arrives at a numbered barrier.
+    /// Records that `warp` arrives at a numbered barrier.
     ///
-    /// # Safety
-    /// It is a warp of this block, as are all that have arrived before.
+    /// # Safety It is a warp of this block, as are all that have arrived before.
     pub unsafe fn arrive_named(&mut self, warp: *mut Warp, meeting: Rendezvous, mask: u32, predicates: u32) {
         let known = self.named.iter().position(|one| one.number == meeting.number);
         let index = known.unwrap_or_else(|| {
@@ -244,11 +243,10 @@ impl Block {
         }
     }
 
-    /// `warp` continues after a numbered barrier. One that is for all warps of the block is known to be open when the
-    /// first of them does.
+    /// Records that `warp` continues after a numbered barrier. A barrier for all warps of the block is considered open
+    /// when the first warp continues.
     ///
-    /// # Safety
-    /// The requirements of [`Block::arrive_named`] apply.
+    /// # Safety The requirements of [`Block::arrive_named`] apply.
     pub unsafe fn leave_named(&mut self, warp: *mut Warp, number: u32) {
         for named in self.named.iter_mut().filter(|one| one.number == number && one.waiting.contains(&warp)) {
             // SAFETY: by the contract.
@@ -256,8 +254,8 @@ impl Block {
         }
     }
 
-    /// `warp` arrives at barrier number `number`, which is at `place`. Gives where the first one waits, and its
-    /// number, if that is elsewhere.
+    /// Records that `warp` arrives at barrier number `number`, which is at `place`. If the first warp waits at another
+    /// position, returns this position and the number of the first warp.
     pub fn place(&mut self, number: u64, place: *const c_char, warp: u32) -> Option<(*const c_char, u32)> {
         let first = &mut self.places[(number & 1) as usize];
         if first.0.is_null() {
@@ -266,13 +264,13 @@ impl Block {
         (first.0 != place && !place.is_null() && !self.parted).then_some(*first)
     }
 
-    /// Places of this block's barriers are not compared any more.
+    /// Stops the comparison of this block's barrier positions.
     pub fn parted(&mut self) {
         self.parted = true;
     }
 
-    /// A warp leaves the barrier it arrived at as `number`. Every warp has arrived by then, and none
-    /// can arrive at the barrier after the next, so the other set of votes is free.
+    /// Records that a warp leaves the barrier at which it arrived as `number`. By then, every warp has arrived, and no
+    /// warp can arrive at the barrier after the next one, so the other set of votes is free.
     pub fn leave(&mut self, number: u64, kind: u32) -> u32 {
         if self.opened == number {
             self.opened += 1;
@@ -286,79 +284,80 @@ impl Block {
 /// A resident warp.
 #[repr(C)]
 pub struct Warp {
-    /// What lowered code sees. Its `runtime` field points back here.
+    /// The context that lowered code uses. Its `runtime` field points back to this warp.
     pub context: WarpContext,
-    /// The launch.
+    /// The launch to which the warp belongs.
     pub running: *mut Running,
     /// The warp's block.
     pub block: *mut Block,
-    /// Warp function.
+    /// The warp function.
     pub entry: WarpFunction,
-    /// Where its fibre continues.
+    /// The suspended flow of the warp's fibre.
     pub fibre: Suspended,
-    /// Guard page below the fibre's stack, to distinguish an overflow from other faults.
+    /// The guard page below the fibre's stack, used to distinguish an overflow from other faults.
     pub guard: u64,
-    /// Barriers arrived at.
+    /// The number of barriers at which the warp has arrived.
     pub barriers: u64,
-    /// The block's cluster; null where blocks have nothing to do with each other.
+    /// The block's cluster; null if blocks do not form clusters.
     pub cluster: *mut Cluster,
-    /// Barriers of the cluster that had opened when the warp arrived at one.
+    /// The number of cluster barriers that had opened when the warp arrived at one.
     pub cluster_barrier: u64,
-    /// Votes of the numbered barrier that opened last.
+    /// The votes of the numbered barrier that opened last.
     pub votes: Votes,
-    /// Next unfinished warp of the block ([`Mode::Direct`]).
+    /// The next unfinished warp of the block ([`Mode::Direct`]).
     pub next: *mut Warp,
-    /// The one before.
+    /// The previous unfinished warp of the block.
     pub previous: *mut Warp,
-    /// Writes records.
+    /// Whether the warp writes records.
     pub hooked: bool,
-    /// With turns: its last access was no plain load, so it stops before the next one.
+    /// If warps take turns: whether the last access was not a plain load, so that the warp stops before the next
+    /// access.
     pub has_stored: bool,
-    /// Launch, counted from 1, whose scheduler filled this memory last; 0 for none. What is the same for all its warps
-    /// stays when the memory serves the next one.
+    /// The launch, counted from 1, whose scheduler filled this memory last; 0 if there was none. Fields that are the
+    /// same for all warps of a launch are kept when the memory is reused for the next warp.
     pub filled_for: u64,
 }
 
 /// The shape of a launch, the same for all its warps.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
-    /// Blocks.
+    /// The number of blocks.
     pub grid: [u32; 3],
-    /// Threads per block.
+    /// The number of threads per block.
     pub block: [u32; 3],
-    /// Bytes of shared memory, static and dynamic.
+    /// The size of static and dynamic shared memory in bytes.
     pub shared_bytes: u64,
-    /// Of these, dynamic ones.
+    /// The dynamic part of the shared memory in bytes.
     pub dynamic_shared: u32,
-    /// The kernel uses reserved shared memory.
+    /// Whether the kernel uses reserved shared memory.
     pub reserved_shared: bool,
-    /// Bytes of each lane's stack.
+    /// The size of each lane's stack in bytes.
     pub local_limit: u64,
-    /// Bytes between the stacks of neighbouring lanes.
+    /// The number of bytes between the stacks of neighbouring lanes.
     pub local_stride: u64,
-    /// Workspace of a cooperative launch, else 0.
+    /// The workspace of a cooperative launch; 0 for other launches.
     pub workspace: u64,
-    /// Blocks of a cluster in each dimension.
+    /// The blocks of a cluster in each dimension.
     pub cluster: [u32; 3],
 }
 
 impl Geometry {
-    /// Threads per block.
+    /// Returns the number of threads per block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
     }
 
-    /// Warps per block.
+    /// Returns the number of warps per block.
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(LANES as u32)
     }
 
-    /// Blocks of the grid.
+    /// Returns the number of blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&size| u64::from(size)).product()
     }
 
-    /// Position of a linear block number.
+    /// Returns the position of a linear block number in the grid.
     pub fn block_index(&self, block: u64) -> [u32; 3] {
         let (x, y) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
         if block < x {
@@ -367,27 +366,26 @@ impl Geometry {
         [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
     }
 
-    /// First and last byte that a block with its shared memory at `shared` may touch without a check; `none` if it has
-    /// to check each time.
+    /// Returns the first and last byte that a block with its shared memory at `shared` may touch without a check. If
+    /// `none` is set, the block must check each access.
     pub fn shared_range(&self, shared: *mut u8, none: bool) -> [u64; 2] {
         let first = shared as u64;
         if none || self.shared_bytes == 0 { [NOWHERE; 2] } else { [first, first + self.shared_bytes - 1] }
     }
 
-    /// Bytes from the start of a block's shared memory to what is reserved.
+    /// Returns the number of bytes from the start of a block's shared memory to the reserved part.
     pub fn reserved_offset(&self) -> u64 {
         reserved_shared::offset(self.shared_bytes)
     }
 
-    /// Bytes that a block needs of the shared window.
+    /// Returns the number of bytes that a block needs in the shared window.
     pub fn shared_room(&self) -> u64 {
         if self.reserved_shared { self.reserved_offset() + reserved_shared::BYTES } else { self.shared_bytes }
     }
 
     /// Clears the reserved shared memory of a block that starts, with its shared memory at `shared`.
     ///
-    /// # Safety
-    /// The block's room in the shared window is open.
+    /// # Safety The block's part of the shared window is open.
     pub unsafe fn clear_reserved(&self, shared: *mut u8) {
         if self.reserved_shared {
             let start = shared.wrapping_add(self.reserved_offset() as usize);
@@ -396,13 +394,13 @@ impl Geometry {
         }
     }
 
-    /// Lanes that exist in a warp.
+    /// Returns the lanes that exist in a warp.
     pub fn live(&self, warp: u32) -> u32 {
         let lanes = (self.threads() - warp * LANES as u32).min(LANES as u32);
         if lanes == LANES as u32 { u32::MAX } else { (1 << lanes) - 1 }
     }
 
-    /// Thread positions of each warp's lanes.
+    /// Returns the thread positions of each warp's lanes.
     pub fn thread_table(&self) -> Vec<[Lanes; 3]> {
         let [x, y, _] = self.block;
         let mut table = vec![[Lanes([0; LANES]); 3]; self.warps() as usize];
@@ -417,7 +415,7 @@ impl Geometry {
     }
 }
 
-/// Body of every fibre: runs the warp function to its end and leaves for good.
+/// The body of every fibre: runs the warp function to its end, then leaves the fibre permanently.
 pub extern "C" fn warp_main(argument: *mut u8) -> ! {
     let warp: *mut Warp = argument.cast();
     // SAFETY: the scheduler prepared the fibre with a live warp, whose launch lives as long.
@@ -435,10 +433,9 @@ pub extern "C" fn warp_main(argument: *mut u8) -> ! {
     std::process::abort()
 }
 
-/// Takes a finished warp out of its block's ring; null when it was the last.
+/// Removes a finished warp from its block's ring; returns null if it was the last.
 ///
-/// # Safety
-/// The ring's pointers are those of live warps.
+/// # Safety The ring's pointers are those of live warps.
 unsafe fn unlink(warp: *mut Warp) -> *mut Warp {
     // SAFETY: by the contract.
     unsafe {
@@ -452,10 +449,9 @@ unsafe fn unlink(warp: *mut Warp) -> *mut Warp {
     }
 }
 
-/// Leaves the current fibre for the scheduler; comes back when it is resumed.
+/// Switches from the current fibre to the scheduler; returns when the fibre is resumed.
 ///
-/// # Safety
-/// Called on the fibre of `warp`, which is the running one.
+/// # Safety Called on the fibre of `warp`, which is the running one.
 #[inline(always)]
 pub unsafe fn pause(warp: *mut Warp, why: Pause) {
     // SAFETY: by the contract; the scheduler is suspended in its own switch.
@@ -469,8 +465,7 @@ pub unsafe fn pause(warp: *mut Warp, why: Pause) {
 
 /// Ends the kernel from inside a fibre.
 ///
-/// # Safety
-/// The requirements of [`pause`] apply. No value on the fibre's stack may need to be dropped.
+/// # Safety The requirements of [`pause`] apply. No value on the fibre's stack may need to be dropped.
 pub unsafe fn stop(warp: *mut Warp, why: Stop) -> ! {
     // SAFETY: by the contract.
     unsafe {
@@ -521,7 +516,7 @@ mod tests {
         block.arrive(0, 0xff, 0x0f);
         block.arrive(0, 0xff, 0xff);
         assert_eq!(block.leave(0, barrier::COUNT), 12);
-        // The first warp is at the next barrier before the second has left this one.
+        // The first warp arrives at the next barrier before the second has left this one.
         block.arrive(1, 0xff, 0xff);
         assert_eq!(block.leave(0, barrier::AND), 0);
         block.arrive(1, 0xff, 0xff);

@@ -1,20 +1,20 @@
-//! Basic blocks by warp: which warps ran a block, and with how many lanes over all its executions.
+//! Basic blocks by warp: which warps executed a block, and with how many lanes in all executions.
 //!
-//! The count cells of a launch are shared by all its warps, and a warp runs alone until it pauses. So what the cells
-//! have grown by when it pauses is its own, and lowered code has nothing to do for it.
+//! All warps of a launch share its count cells, and a warp runs alone until it pauses. So the increase of the cells up
+//! to a pause belongs to this warp, and lowered code needs no extra instructions for it.
 
 use std::ops::Range;
 use warpline_format::abi::count_cells;
 use warpline_format::event::WarpBlockCount;
 
-/// Bits of a warp's state for one block: its lanes so far modulo 32, …
+/// Bits of a warp's state for one block: the number of its lanes so far modulo 32.
 const LANES: u8 = 0x1f;
-/// … that it ran it, …
+/// The warp executed the block.
 const RAN: u8 = 0x20;
-/// … and that it ran it with fewer lanes than it had live.
+/// The warp executed the block with fewer lanes than it had live.
 const PARTIAL: u8 = 0x40;
 
-/// Cells of a block that a warp has already received.
+/// The part of a block's cells that has already been assigned to warps.
 #[derive(Clone, Copy, Default)]
 struct ReceivedCells {
     lanes: u64,
@@ -25,7 +25,7 @@ struct ReceivedCells {
 pub struct WarpBlocks {
     blocks: Range<u64>,
     seen: Vec<ReceivedCells>,
-    /// One per warp slot and block.
+    /// One state per warp slot and block.
     states: Vec<u8>,
     sums: Vec<WarpBlockCount>,
 }
@@ -39,7 +39,8 @@ impl WarpBlocks {
         WarpBlocks { blocks, seen: vec![ReceivedCells::default(); count], states: vec![0; count * slots], sums }
     }
 
-    /// The warp in `slot` has run up to here, perhaps to its end; `cells` are the launch's.
+    /// Records that the warp in `slot` has run up to this point, or to its end if `over` is set; `cells` are the
+    /// launch's cells.
     pub fn ran(&mut self, slot: usize, cells: &[u64], over: bool) {
         let per_block = count_cells::PER_BLOCK as usize;
         let first = self.blocks.start as usize * per_block;
@@ -48,7 +49,7 @@ impl WarpBlocks {
         for (((cell, seen), state), sum) in cells.zip(&mut self.seen).zip(states).zip(&mut self.sums) {
             let mut now = *state;
             let [all, partial] = [count_cells::LANES, count_cells::PARTIAL].map(|which| cell[which as usize]);
-            // Every execution has a lane.
+            // Every execution has at least one lane.
             if all != seen.lanes {
                 let lanes = (all - seen.lanes + u64::from(now & LANES)) as u8 & LANES;
                 let short = if partial != seen.partial { PARTIAL } else { now & PARTIAL };
@@ -64,7 +65,7 @@ impl WarpBlocks {
         }
     }
 
-    /// The counts; warps that did not end count with what they ran.
+    /// Returns the counts. A warp that did not end contributes the blocks that it executed.
     pub fn finish(mut self) -> Vec<WarpBlockCount> {
         if !self.seen.is_empty() {
             for slot in self.states.chunks_exact(self.seen.len()) {
@@ -90,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// One execution: slot, block, lanes, of how many live; and whether the warp pauses or ends after it.
+    /// One execution: slot, block, lanes, number of live lanes, and whether the warp pauses or ends after it.
     type Step = (usize, u64, u64, u64, u8);
 
     fn add(cells: &mut [u64], block: u64, lanes: u64, live: u64) {
@@ -104,12 +105,13 @@ mod tests {
     fn lanes_add_up_over_pauses() {
         let mut cells = vec![0; 12];
         let mut blocks = WarpBlocks::new(1..4, 2);
-        // Slot 0 runs block 1 with all lanes; slot 1 with 12 of 32, and after a pause with the other 20.
+        // Slot 0 executes block 1 with all lanes; slot 1 executes it with 12 of 32 lanes, and after a pause with the
+        // other 20.
         add(&mut cells, 1, 32, 32);
         blocks.ran(0, &cells, true);
         add(&mut cells, 1, 12, 32);
         blocks.ran(1, &cells, false);
-        // The next warp of slot 0 has 8 lanes: full, and yet no multiple of 32.
+        // The next warp of slot 0 has 8 lanes: it is full, although 8 is not a multiple of 32.
         add(&mut cells, 2, 8, 8);
         blocks.ran(0, &cells, true);
         add(&mut cells, 1, 20, 32);
@@ -126,7 +128,7 @@ mod tests {
         ) {
             let mut cells = vec![0; 12];
             let mut blocks = WarpBlocks::new(0..4, 3);
-            // By warp and block: lanes, and whether any execution was partial.
+            // For each warp and block: the lanes, and whether any execution was partial.
             let mut warps = [0, 1000, 2000];
             let mut table: BTreeMap<(i32, u64), (u64, bool)> = BTreeMap::new();
             let mut current = 0;

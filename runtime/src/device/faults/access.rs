@@ -1,20 +1,20 @@
-//! An access that the fast path of the check did not let pass.
+//! An access that the fast path of the check did not permit.
 
 use warpline_format::access::LANES;
 
-/// The access that did not fit its site's range.
+/// The access that is outside its site's range.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// Site.
     pub site: u32,
-    /// Space as the compiler knew it.
+    /// The space that the compiler determined.
     pub space: u32,
     /// Active lanes.
     pub mask: u32,
-    /// Their addresses.
+    /// The addresses of the lanes.
     pub addresses: &'a [u64; LANES],
-    /// Bytes per lane.
+    /// The number of bytes per lane.
     pub bytes: u32,
-    /// Alignment it needs.
+    /// The alignment that the access needs.
     pub align: u32,
 }

@@ -1,4 +1,5 @@
-//! Barriers that part of a warp reaches, and those that some warps of a block wait at while others wait elsewhere.
+//! Barriers that only a part of a warp reaches, and barriers at which some warps of a block wait while others wait
+//! elsewhere.
 
 use super::message;
 use crate::device::execution::warp::Warp;
@@ -9,13 +10,12 @@ use warpline_format::access::LANES;
 use warpline_format::event::{DifferentBarriers, DivergentBarrier};
 use warpline_format::options::Check;
 
-/// Barriers that have been reported, by file and line.
+/// The barriers that have been reported, by file and line.
 static REPORTED: Mutex<BTreeSet<(String, u32)>> = Mutex::new(BTreeSet::new());
 
-/// Reports to the user and the trace, once per barrier, that lanes of the warp do not take part in it.
+/// Reports to the user and the trace, once per barrier, that lanes of the warp do not reach the barrier.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 pub unsafe fn divergent(warp: *mut Warp, mask: u32, absent: u32, file: &str, line: u32) {
     // SAFETY: by the contract.
     unsafe {
@@ -46,7 +46,7 @@ pub unsafe fn divergent(warp: *mut Warp, mask: u32, absent: u32, file: &str, lin
     }
 }
 
-/// Pairs of barriers that have been reported.
+/// The pairs of barriers that have been reported.
 static REPORTED_PAIRS: Mutex<BTreeSet<[BarrierPosition; 2]>> = Mutex::new(BTreeSet::new());
 
 /// A line of [`warpline_format::abi::WarpContext::barrier`].
@@ -67,8 +67,8 @@ fn places(text: &str) -> Vec<BarrierPosition> {
     text.lines().map(place).collect()
 }
 
-/// Where two barriers differ: themselves, or the calls that lead to one function with a barrier in it. `None` where
-/// they are the same, of which there may be several copies in the code.
+/// Returns where two barriers differ: the barriers themselves, or the calls that lead to one function with a barrier in
+/// it. Returns `None` if they are the same; the code may contain several copies of one barrier.
 fn difference(one: &str, other: &str) -> Option<[BarrierPosition; 2]> {
     let (one, other) = (places(one), places(other));
     let first = one.iter().zip(&other).position(|(one, other)| one != other);
@@ -76,11 +76,10 @@ fn difference(one: &str, other: &str) -> Option<[BarrierPosition; 2]> {
     Some([one.into_iter().nth(at)?, other.into_iter().nth(at)?])
 }
 
-/// Reports to the user and the trace, once per pair of barriers, that the warp reaches one while warp `of` of its
-/// block waits at the other.
+/// Reports to the user and the trace, once per pair of barriers, that the warp reaches one barrier while warp `of` of
+/// its block waits at the other.
 ///
-/// # Safety
-/// `warp` is the running one; both texts are zero-terminated.
+/// # Safety `warp` is the running one; both texts are zero-terminated.
 pub unsafe fn different(warp: *mut Warp, here: *const c_char, other: *const c_char, of: u32) {
     // SAFETY: by the contract.
     unsafe {
