@@ -1,8 +1,10 @@
-//! The floating-point check: exceptional results of operations, and where the NaNs and infinities in memory come from.
+//! The floating-point check: reports exceptional results of operations, and the origin of NaNs and infinities in
+//! memory.
 //!
-//! Code that follows values calls the runtime ([`super::operations`]) where an operation has an exceptional result, or a load or store moves a NaN or
-//! an infinity. Each lane remembers where its last NaN and its last infinity came from; so does each address that one was
-//! stored to. From a store back to the operation that made the value, these are its steps.
+//! Code that tracks values calls the runtime ([`super::operations`]) if an operation has an exceptional result, or if a
+//! load or store moves a NaN or an infinity. Each lane stores the origin of its last NaN and of its last infinity, and
+//! so does each address to which such a value was stored. The steps from a store back to the operation that produced
+//! the value are found in this way.
 
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::warp::Warp;
@@ -17,15 +19,15 @@ use warpline_format::operation::{
 };
 use warpline_format::site_table::SiteTable;
 
-/// Addresses whose values are remembered, at most.
+/// The maximum number of addresses whose values are tracked.
 const MOST_ADDRESSES: usize = 1 << 22;
-/// Steps that are kept, at most.
+/// The maximum number of steps that are kept.
 const MOST_KEPT: usize = 1 << 20;
 
-/// Position in [`Floats::steps`], from 1; 0 is unknown.
+/// A position in [`Floats::steps`], counted from 1; 0 means that the origin is unknown.
 type Origin = u32;
 
-/// A place that a value came through, and where it came there from.
+/// A step on a value's path, and the position of the previous step.
 #[derive(Clone, Copy, Debug)]
 struct ValueStep {
     step: FloatStep,
@@ -33,7 +35,7 @@ struct ValueStep {
     is_load: bool,
 }
 
-/// Where the last exceptional values of a warp's lanes came from.
+/// The origins of the last exceptional values in a warp's lanes.
 #[derive(Debug)]
 struct WarpOrigins {
     block: u64,
@@ -42,7 +44,7 @@ struct WarpOrigins {
     infinities: [Origin; LANES],
 }
 
-/// The check of a run.
+/// The floating-point check of a run.
 #[derive(Debug, Default)]
 pub struct Floats {
     stops: bool,
@@ -55,7 +57,7 @@ pub struct Floats {
     warps: HashMap<usize, WarpOrigins>,
 }
 
-/// An execution of an operation by a warp.
+/// One execution of an operation by a warp.
 struct Execution<'a> {
     warp: *mut Warp,
     launch: LaunchId,
@@ -84,7 +86,7 @@ impl Execution<'_> {
         self.classes(lane).any(|one| one == class)
     }
 
-    /// What is exceptional about the result that is not so about an operand.
+    /// Returns which exceptional property the result has that no operand has.
     fn kind(&self, lane: usize) -> Option<FloatKind> {
         let result = self.result(lane);
         if self.has(lane, FloatClass::NotANumber) || self.has(lane, result) {
@@ -100,7 +102,8 @@ impl Execution<'_> {
         }
     }
 
-    /// A quotient with a zero divisor, or a function of one operand at a pole, as the logarithm of zero.
+    /// Returns whether the operation is a division by zero, or a function of one operand at a pole, such as the
+    /// logarithm of zero.
     fn divides_by_zero(&self, lane: usize) -> bool {
         let divides = self.operation.class == OperationClass::Division || self.operation.name.starts_with("div");
         let at = if divides && self.operands > 1 { 2 } else { 1 };
@@ -135,19 +138,19 @@ impl Execution<'_> {
 }
 
 impl Floats {
-    /// The check of a run that begins; `stops`: the first NaN that an operation makes stops its kernel.
+    /// Creates the check of a new run. If `stops` is set, the first NaN that an operation produces stops its kernel.
     pub fn new(stops: bool) -> Floats {
         Floats { stops, ..Floats::default() }
     }
 
-    /// Returns the events of the launch that ends, exceptions first.
+    /// Returns the events of the launch that ends, with the exceptions first.
     pub fn end_launch(&mut self) -> impl Iterator<Item = Event> {
         self.warps.clear();
         let exceptions = std::mem::take(&mut self.exceptions).into_values().map(Event::FloatException);
         exceptions.chain(std::mem::take(&mut self.origins).into_iter().map(Event::FloatOrigin))
     }
 
-    /// Bytes get new values from the host, or from elsewhere in memory.
+    /// Records that bytes get new values from the host, or from other memory.
     pub fn copied(&mut self, to: Range<u64>, from: Option<u64>) {
         let carried: Vec<(u64, Origin)> = match from {
             Some(from) => {
@@ -180,7 +183,7 @@ impl Floats {
         }
     }
 
-    /// Keeps a step; one of the same operation, launch and way is there already.
+    /// Stores a step, unless a step of the same operation, launch and path already exists.
     fn keep(&mut self, step: FloatStep, before: Origin, is_load: bool) -> Origin {
         let key = (step.launch, step.operation, before);
         if let Some(&known) = self.known.get(&key) {
@@ -195,7 +198,7 @@ impl Floats {
         origin
     }
 
-    /// Returns the steps from an origin on.
+    /// Returns the chain of steps that starts at an origin.
     fn chain(&self, first: Origin) -> impl Iterator<Item = &ValueStep> {
         let at = |origin: Origin| self.steps.get((origin as usize).checked_sub(1)?);
         std::iter::successors(at(first), move |kept| at(kept.before))
@@ -216,7 +219,7 @@ impl Floats {
     fn load(&mut self, execution: &Execution, lane: usize) -> Option<FloatKind> {
         let class = execution.result(lane);
         let before = self.memory.get(&execution.values[1][lane]).copied().unwrap_or(0);
-        // Of a loop that carries a value through memory the first time is enough.
+        // For a loop that carries a value through memory, the first occurrence is enough.
         let comes_again = |kept: &ValueStep| kept.is_load && kept.step.operation == execution.number;
         let again = before != 0 && self.chain(before).take(MOST_STEPS).any(comes_again);
         let origin = if again { before } else { self.keep(execution.moving_step(lane), before, true) };
@@ -227,7 +230,7 @@ impl Floats {
     fn store(&mut self, execution: &Execution, lane: usize) {
         let class = execution.result(lane);
         let origin = *self.origin(execution.warp, lane, class);
-        // An infinity that no operation made is a constant that is meant.
+        // An infinity that no operation produced is an intended constant.
         if origin == 0 && class == FloatClass::Infinite {
             return;
         }
@@ -245,7 +248,7 @@ impl Floats {
         }
     }
 
-    /// Counts lanes; the first of a kind in the launch is kept.
+    /// Counts lanes, and stores the first execution of each kind in the launch.
     fn count(&mut self, execution: &Execution, kind: FloatKind, mask: u32) {
         let lane = mask.trailing_zeros() as usize;
         let step = execution.step(lane);
@@ -277,20 +280,20 @@ impl Floats {
     }
 }
 
-/// What lowered code reports of an execution of an operation.
+/// The data that lowered code reports for one execution of an operation.
 pub(super) struct Reported<'a> {
-    /// Index into the site table's operations.
+    /// An index into the site table's operations.
     pub(super) number: u32,
-    /// Types of result and operands.
+    /// The types of the result and the operands.
     pub(super) types: ValueTypes,
-    /// Lanes.
+    /// The active lanes.
     pub(super) mask: u32,
-    /// Bits of result and operands.
+    /// The bits of the result and the operands.
     pub(super) values: &'a [[u64; LANES]; 4],
 }
 
 impl<'a> Reported<'a> {
-    /// The operation for the floating-point check; `None` if its result is no floating-point number.
+    /// Returns the execution for the floating-point check, or `None` if the result is not a floating-point number.
     fn execution(&self, warp: *mut Warp, launch: LaunchId, operation: &'a Operation) -> Option<Execution<'a>> {
         let format = self.types.get(0)?.float()?;
         let from = self.types.get(1).and_then(ValueType::float);
@@ -308,10 +311,9 @@ impl<'a> Reported<'a> {
     }
 }
 
-/// Follows an operation; `true` where it stops the kernel.
+/// Processes an operation; returns `true` if the operation stops the kernel.
 ///
-/// # Safety
-/// The warp runs.
+/// # Safety The warp runs.
 pub(super) unsafe fn follow(warp: *mut Warp, reported: &Reported<'_>) -> bool {
     // SAFETY: by the contract.
     let (running, floats) = unsafe { (&*(*warp).running, (*(*warp).running).floats.as_mut()) };
@@ -354,7 +356,7 @@ pub(super) unsafe fn follow(warp: *mut Warp, reported: &Reported<'_>) -> bool {
     stops
 }
 
-/// " at file:line", where an operation has a position.
+/// Returns " at file:line" if the operation has a source position.
 fn place(table: &SiteTable, operation: &Operation) -> String {
     let user = operation.chain.iter().filter_map(|&frame| {
         let frame = table.frames.get(frame as usize)?;

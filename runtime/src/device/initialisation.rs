@@ -1,7 +1,7 @@
-//! The initialisation check: reads of bytes of global and shared memory that nothing has written.
+//! The initialisation check: finds reads of bytes of global and shared memory that nothing has written.
 //!
-//! All accesses of a launch reach the access check (`__wl_check`), as site ranges stay empty; here they read and write the
-//! [shadow](crate::memory::shadow) of memory. No code is built for it.
+//! Site ranges stay empty, so all accesses of a launch reach the access check (`__wl_check`). In this file, the
+//! accesses read and write the [shadow](crate::memory::shadow) of memory. The check needs no special device code.
 
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::warp::{Running, Warp};
@@ -17,26 +17,27 @@ use warpline_format::condition::AtomicKind;
 use warpline_format::event::{AllocationId, UninitialisedRead};
 use warpline_format::site_table::{NotSeen, Op, Site, SiteTable};
 
-/// What reads have in common that are counted together.
+/// The properties that reads must share to be counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     site: u32,
-    /// `None`: shared memory.
+    /// `None` means shared memory.
     allocation: Option<AllocationId>,
     partial: bool,
 }
 
-/// The check of one launch.
+/// The initialisation check of one launch.
 pub struct Initialisation {
-    /// Where each site's last access lay, as the access check keeps it. Those that lowered code reads stay empty.
+    /// The range of each site's last access, in the form that the access check uses. Ranges that lowered code reads
+    /// stay empty.
     ranges: Vec<SiteRange>,
     reads: BTreeMap<Key, UninitialisedRead>,
-    /// Reads are reported; otherwise only what is written is noted, for `--values`.
+    /// Whether reads are reported. Otherwise only writes are recorded, for `--values`.
     reports: bool,
 }
 
 impl Initialisation {
-    /// The check for a launch of a module with this many sites.
+    /// Creates the check for a launch of a module with this number of sites.
     pub fn new(sites: usize, reports: bool) -> Initialisation {
         Initialisation {
             ranges: vec![SiteRange { low: NOWHERE, high: NOWHERE }; sites],
@@ -50,18 +51,19 @@ impl Initialisation {
         self.ranges.get_mut(site as usize).map(|range| range as *mut SiteRange)
     }
 
-    /// The launch's reads, by site.
+    /// Returns the launch's uninitialised reads, by site.
     pub fn into_reads(self) -> impl Iterator<Item = UninitialisedRead> {
         self.reads.into_values()
     }
 }
 
-/// Returns whether the check sees all that a kernel does to memory. Otherwise what it has written is unknown.
+/// Returns whether the check sees all memory accesses of a kernel. Otherwise it cannot determine what the kernel has
+/// written.
 pub fn sees_all(module: &Module, kernel: usize) -> bool {
     let Some(kernel) = module.kernels().get(kernel) else { return false };
     let table = &module.table;
     let calls = table.calls.iter().any(|call| call.caller == kernel.function);
-    // Barrier objects are followed; textures are read only, and surfaces lie in arrays, which are not tracked.
+    // Barrier objects are tracked. Textures are only read, and surfaces are in arrays, which are not tracked.
     const HARMLESS: [&str; 3] = ["barrier object", "texture", "surface"];
     let unseen = |entry: &&NotSeen| {
         (calls || entry.function == kernel.function)
@@ -71,7 +73,7 @@ pub fn sees_all(module: &Module, kernel: usize) -> bool {
     module.is_hooked() && !table.not_seen.iter().any(|entry| unseen(&entry))
 }
 
-/// How an access uses the bytes that it finds.
+/// Returns how an access uses the bytes that it reads.
 fn uses(table: &SiteTable, number: u32, site: &Site) -> (bool, bool) {
     match site.op {
         Op::Load => (true, false),
@@ -84,10 +86,9 @@ fn uses(table: &SiteTable, number: u32, site: &Site) -> (bool, bool) {
     }
 }
 
-/// Follows an access of the lanes in `mask`, before it is done.
+/// Processes an access of the lanes in `mask` before it is performed.
 ///
-/// # Safety
-/// `warp` is the running one, and its launch has the check.
+/// # Safety `warp` is the running one, and its launch has the check.
 pub unsafe fn follow(warp: *mut Warp, access: &Access, mask: u32) {
     // SAFETY: by the contract; only this launch changes memory.
     let (running, memory) = unsafe { (&mut *(*warp).running, &*(*(*warp).running).memory) };
@@ -128,7 +129,7 @@ pub unsafe fn follow(warp: *mut Warp, access: &Access, mask: u32) {
     }
 }
 
-/// Marks what a lane writes; `touched` has a bit per byte.
+/// Marks the bytes that a lane writes; `touched` has a bit per byte.
 fn write(shadow: &Shadow, address: u64, bytes: u64, touched: u64) {
     if touched == (1 << bytes) - 1 {
         shadow.write(address, bytes);
@@ -137,7 +138,7 @@ fn write(shadow: &Shadow, address: u64, bytes: u64, touched: u64) {
     }
 }
 
-/// Returns the first address of an access whose lanes all lie one after another.
+/// Returns the first address of an access whose lanes are all consecutive.
 #[inline]
 fn row_of(access: &Access, mask: u32, bytes: u64) -> Option<u64> {
     let first = access.addresses[0];
@@ -145,10 +146,9 @@ fn row_of(access: &Access, mask: u32, bytes: u64) -> Option<u64> {
     (mask == u32::MAX && access.addresses.iter().enumerate().all(follows)).then_some(first)
 }
 
-/// Counts the reads of some lanes; the first of a kind is kept.
+/// Counts the reads of some lanes, and stores the first read of each kind.
 ///
-/// # Safety
-/// The requirements of [`follow`] apply.
+/// # Safety The requirements of [`follow`] apply.
 unsafe fn note(
     warp: *mut Warp,
     running: &mut Running,

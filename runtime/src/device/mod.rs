@@ -1,4 +1,4 @@
-//! The CPU device: what its kernels do while they run.
+//! The CPU device: the execution of its kernels.
 
 pub mod children;
 pub mod execution;

@@ -1,4 +1,4 @@
-//! Executions of operations that lowered code reports: to the floating-point check, and into the trace.
+//! Passes the executions of operations that lowered code reports to the floating-point check and to the trace.
 
 use super::floats::{self, Reported};
 use crate::device::execution::lanes::lanes;
@@ -8,10 +8,10 @@ use warpline_format::abi::WarpContext;
 use warpline_format::access::{LANES, item_bytes, operation_head};
 use warpline_format::operation::{RECORDED, ValueTypes};
 
-/// An operation was executed that is followed; see `format/src/hooks.rs`.
+/// Reports that a tracked operation was executed; see `format/src/hooks.rs`.
 ///
-/// # Safety
-/// Called by lowered code with its own context; `values` are rows of 32, of which the lanes of `mask` are defined.
+/// # Safety Lowered code calls this function with its own context; `values` are rows of 32 entries, of which those of
+/// the lanes in `mask` are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_operation(
     context: *mut WarpContext,
@@ -38,8 +38,7 @@ pub unsafe extern "C" fn __wl_operation(
 
 /// Writes a record of the execution to the warp's buffer; other warps may run before.
 ///
-/// # Safety
-/// As for [`__wl_operation`], in a launch that is recorded; `mask` is not zero.
+/// # Safety The requirements of [`__wl_operation`] apply. The launch is recorded, and `mask` is not zero.
 unsafe fn record(warp: *mut Warp, number: u32, types: ValueTypes, mask: u32, values: *const [[u64; LANES]; 4]) {
     let rows = types.operands() + 1;
     let head = operation_head(number, rows);

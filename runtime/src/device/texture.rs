@@ -13,7 +13,7 @@ use warpline_format::access::{Kind, LANES, MAX_ITEM_BYTES, Space, head};
 use warpline_format::event::FaultKind;
 use warpline_format::options::Check;
 
-/// Runs `group` for each distinct handle with the lanes that have it.
+/// Runs `group` once for each distinct handle, with the lanes that have this handle.
 fn by_handle(mut mask: u32, handles: &[u64; LANES], mut group: impl FnMut(u64, u32)) {
     while mask != 0 {
         let handle = handles[mask.trailing_zeros() as usize];
@@ -46,8 +46,7 @@ unsafe fn record(warp: *mut Warp, site: u32, mask: u32, addresses: &[u64; LANES]
 
 /// Reports an object that cannot be used, and stops the kernel if the options require it.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 unsafe fn refuse(warp: *mut Warp, site: u32, mask: u32, handle: u64, what: &str, why: Unusable) {
     // SAFETY: by the contract.
     unsafe {
@@ -68,7 +67,7 @@ unsafe fn refuse(warp: *mut Warp, site: u32, mask: u32, handle: u64, what: &str,
 unsafe fn report(warp: *mut Warp, site: u32, mask: u32, text: String, kind: FaultKind, address: u64) {
     // SAFETY: by the contract; the launch's state is used by this thread alone.
     unsafe {
-        // What no object leads to cannot be fetched: that is not a matter of looking.
+        // A handle without an object cannot be fetched, so reporting alone is not possible.
         let stops = (*(*warp).running).check != Check::Report;
         let running = &mut *(*warp).running;
         let module = &mut *running.module;
@@ -78,7 +77,7 @@ unsafe fn report(warp: *mut Warp, site: u32, mask: u32, text: String, kind: Faul
             message::at_site(warp, lane, &text, site, stops);
             check::note(warp, lane, kind, site, address, stops);
         }
-        // The fibre does not come back from a stop.
+        // Control does not return to the fibre after a stop.
         drop(text);
         if stops {
             stop(warp, Stop::IllegalAddress);
@@ -86,12 +85,11 @@ unsafe fn report(warp: *mut Warp, site: u32, mask: u32, text: String, kind: Faul
     }
 }
 
-/// A texture fetch. `operation` is made of the bits of [`texture`]; `coordinates` are the bits of x, y, z and the layer
-/// of each lane, `results` those of the four values. `site` is the first of five, for texels of 1, 2, 4, 8 and 16
-/// bytes, or [`NO_SITE`].
+/// Performs a texture fetch. `operation` consists of the bits of [`texture`]. `coordinates` are the bits of x, y, z and
+/// the layer of each lane; `results` are the bits of the four values. `site` is the first of five sites, for texels of
+/// 1, 2, 4, 8 and 16 bytes, or [`NO_SITE`].
 ///
-/// # Safety
-/// Called by lowered code with its own context; the arrays' active lanes are defined.
+/// # Safety Lowered code calls this function with its own context; the array entries of active lanes are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_texture(
     context: *mut WarpContext,
@@ -170,11 +168,10 @@ fn give(results: &mut [[u32; LANES]; 4], lane: usize, values: [u32; 4]) {
     }
 }
 
-/// [`fetch`] by texel number from linear memory, which old programs do a lot. Gives the lanes inside, and their
-/// addresses.
+/// The variant of [`fetch`] for a fetch by texel number from linear memory, which is frequent in old programs. Returns
+/// the lanes that are inside the image, and their addresses.
 ///
-/// # Safety
-/// The image is readable.
+/// # Safety The image is readable.
 unsafe fn fetch_numbered(
     image: &Image,
     group: u32,
@@ -185,7 +182,7 @@ unsafe fn fetch_numbered(
     let bytes = image.format.bytes();
     let mut inside = 0;
     for (lane, address) in addresses.iter_mut().enumerate() {
-        // A negative number is a large one.
+        // As an unsigned value, a negative number is large.
         inside |= u32::from(numbers[lane] < image.size[0]) << lane;
         *address = image.base + u64::from(numbers[lane]) * bytes;
     }
@@ -207,11 +204,10 @@ unsafe fn fetch_numbered(
     inside
 }
 
-/// A surface load or store. `operation` is made of the bits of [`surface`]; `coordinates` are x in bytes, y, z and the
-/// layer of each lane; `values` are what is stored, or what was loaded.
+/// Performs a surface load or store. `operation` consists of the bits of [`surface`]. `coordinates` are x in bytes, y,
+/// z and the layer of each lane; `values` are the values that are stored or were loaded.
 ///
-/// # Safety
-/// The requirements of [`__wl_texture`] apply.
+/// # Safety The requirements of [`__wl_texture`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_surface(
     context: *mut WarpContext,
@@ -222,7 +218,7 @@ pub unsafe extern "C" fn __wl_surface(
     coordinates: *const [[u32; LANES]; 4],
     values: *mut [[u64; LANES]; 4],
 ) {
-    // SAFETY: as in `__wl_texture`.
+    // SAFETY: the reasons in `__wl_texture` apply.
     unsafe {
         let warp = warp_of(context);
         let (coordinates, values) = (&*coordinates, &mut *values);
@@ -242,7 +238,7 @@ pub unsafe extern "C" fn __wl_surface(
                 }
             };
             let bytes = element * count as u64;
-            // In units of the access, as x is.
+            // The unit is the size of the access, as for x.
             let row_units = u64::from(image.size[0]) * image.format.bytes() / bytes;
             let limits = [row_units as i64, i64::from(image.size[1]), i64::from(image.size[2])];
             let mut addresses = [0u64; LANES];
@@ -330,7 +326,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The short way by number gives what the general one does.
+        /// The fast path by number gives the same results as the general path.
         #[test]
         fn the_short_way_is_the_long_one(
             numbers in prop::array::uniform32(-3i32..14), channel in 0usize..4, count in 0u32..3, group: u32,
@@ -350,7 +346,7 @@ mod tests {
             };
             let numbers = numbers.map(|number| number as u32);
             let (mut results, mut addresses) = ([[0; LANES]; 4], [0; LANES]);
-            // SAFETY: the vector holds ten texels of 16 bytes.
+            // SAFETY: the vector contains ten texels of 16 bytes.
             unsafe {
                 let inside = fetch_numbered(&image, group, &numbers, &mut results, &mut addresses);
                 for lane in lanes(group) {

@@ -1,8 +1,9 @@
-//! Values of loads, stores and atomic operations (`--values`): what accesses read, and which stores change nothing.
+//! Values of loads, stores and atomic operations (`--values`): what accesses read, and which stores do not change
+//! memory.
 //!
-//! As with the [initialisation check](super::initialisation), each access reaches the access check before it is done. A load reads
-//! what memory holds then. Of a store, the bytes that it replaces are kept, and compared with memory when the next access comes:
-//! nothing else runs in between.
+//! As for the [initialisation check](super::initialisation), each access reaches the access check before it is
+//! performed. A load reads what memory contains at that time. For a store, the runtime keeps the bytes that the store
+//! replaces, and compares them with memory at the next access; nothing else runs in between.
 
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::warp::Warp;
@@ -19,14 +20,14 @@ use warpline_format::event::{AllocationId, AllocationKind, Event, LaunchId};
 use warpline_format::site_table::{Op, Site, SiteTable};
 use warpline_format::values::{Element, ElementKind, SiteValues, ValueSet, ZeroBlocks};
 
-/// Bytes of a sector and of a line, in which zeros are counted.
+/// The sizes of a sector and a line in bytes; zeros are counted in these units.
 const SECTOR: u64 = 32;
 const LINE: u64 = 128;
 
-/// Lanes of an access that touch one allocation.
+/// The lanes of an access that touch one allocation.
 #[derive(Clone, Copy, Debug)]
 struct AllocationLanes {
-    /// Index into [`Values::rows`].
+    /// An index into [`Values::rows`].
     row: usize,
     lanes: u32,
 }
@@ -35,28 +36,28 @@ struct AllocationLanes {
 #[derive(Debug)]
 struct Pending {
     parts: Vec<AllocationLanes>,
-    /// Lanes all of whose bytes had been written before.
+    /// The lanes for which all bytes had been written before.
     written: u32,
     addresses: [u64; LANES],
     bytes: u64,
-    /// The bytes that it replaces, lane by lane.
+    /// The bytes that the store replaces, lane by lane.
     before: Vec<u8>,
 }
 
-/// Follows the values of a run's accesses.
+/// Tracks the values of a run's accesses.
 #[derive(Debug, Default)]
 pub struct Values {
     launch: LaunchId,
     rows: Vec<SiteValues>,
     numbers: HashMap<(u32, Option<AllocationId>), usize>,
-    /// What each site touched last, with its row.
+    /// The memory that each site touched last, and its row.
     last: Vec<Option<(Touched, usize)>>,
     pending: Option<Pending>,
-    /// Room for the next [`Pending`].
+    /// Memory that is reused for the next [`Pending`].
     spare: (Vec<AllocationLanes>, Vec<u8>),
-    /// Launches that used an allocation.
+    /// For each allocation, the number of launches that used it.
     uses: HashMap<AllocationId, u64>,
-    /// Where each allocation that was filled was filled last.
+    /// For each filled allocation, the range that was filled last.
     filled: HashMap<AllocationId, Range<u64>>,
 }
 
@@ -65,9 +66,9 @@ pub struct Values {
 struct Touched {
     allocation: Option<AllocationId>,
     bytes: Range<u64>,
-    /// The host can write it without a call.
+    /// Whether the host can write the memory without a call.
     on_both_sides: bool,
-    /// It lives as long as the launch.
+    /// Whether the memory lives as long as the launch.
     lasts: bool,
 }
 
@@ -94,8 +95,7 @@ fn is_on_both_sides(live: &Live) -> bool {
 
 /// Returns the bytes of a lane.
 ///
-/// # Safety
-/// The access check has let the lane through.
+/// # Safety The access check has permitted the access of the lane.
 unsafe fn bytes_at<'a>(address: u64, bytes: u64) -> &'a [u8] {
     // SAFETY: by the contract; the kernel runs on this thread, which is here.
     unsafe { std::slice::from_raw_parts(address as *const u8, bytes as usize) }
@@ -111,7 +111,7 @@ impl Values {
         self.last.clear();
     }
 
-    /// What the launch's accesses moved, and the zeros in what they used.
+    /// Returns what the launch's accesses moved, and the zeros in the memory that they used.
     pub fn end_launch(&mut self, memory: &DeviceMemory) -> Vec<Event> {
         self.settle();
         let mut rows = std::mem::take(&mut self.rows);
@@ -123,7 +123,8 @@ impl Values {
         rows.into_iter().map(Event::SiteValues).chain(zeros).collect()
     }
 
-    /// Zeros in an allocation, at the end of its first, second, fourth, eighth … use; `None` while bytes of it are unwritten.
+    /// Returns the zeros in an allocation at the end of its first, second, fourth, eighth … use, or `None` while some
+    /// of its bytes are unwritten.
     fn zero_blocks(&mut self, memory: &DeviceMemory, id: AllocationId) -> Option<ZeroBlocks> {
         let uses = self.uses.entry(id).or_default();
         *uses += 1;
@@ -150,14 +151,15 @@ impl Values {
         Some(blocks)
     }
 
-    /// The last store is done: counts what it changed.
+    /// Counts what the last store changed; the store is complete now.
     pub fn settle(&mut self) {
         let Some(pending) = self.pending.take() else { return };
         let bytes = pending.bytes as usize;
         let mut silent = 0u32;
         for (lane, &address) in pending.addresses.iter().enumerate() {
             let is_active = pending.parts.iter().any(|part| part.lanes >> lane & 1 != 0);
-            // SAFETY: the access was let through, and allocations live as long as the launch or end in its own calls.
+            // SAFETY: the check permitted the access, and an allocation lives as long as the launch or is freed in a
+            // call of the launch.
             if is_active && unsafe { bytes_at(address, pending.bytes) } == &pending.before[lane * bytes..][..bytes] {
                 silent |= 1 << lane;
             }
@@ -167,16 +169,15 @@ impl Values {
             let row = &mut self.rows[part.row];
             row.silent_lanes += u64::from((silent & part.lanes).count_ones());
             row.silent_requests += u64::from(silent & part.lanes == part.lanes);
-            // SAFETY: as above.
+            // SAFETY: the reasons of the last block apply.
             unsafe { summarise(row, part.lanes, &pending.addresses, pending.bytes) };
         }
         self.spare = (pending.parts, pending.before);
     }
 
-    /// Follows an access of the lanes in `mask`, before it is done and before it is noted that its bytes are written.
+    /// Processes an access of the lanes in `mask`, before it is performed and before its bytes are marked as written.
     ///
-    /// # Safety
-    /// `warp` is the running one; the lanes may make the access.
+    /// # Safety `warp` is the running one; the lanes may perform the access.
     pub unsafe fn follow(&mut self, warp: *mut Warp, access: &Access, mask: u32) {
         // SAFETY: by the contract; only this launch changes memory.
         let (memory, table) = unsafe {
@@ -209,14 +210,15 @@ impl Values {
             let old = unsafe { bytes_at(address, bytes) };
             before[lane * bytes as usize..][..bytes as usize].copy_from_slice(old);
             let is_written = memory.shadow.as_ref().is_none_or(|shadow| shadow.unwritten(address, bytes) == 0);
-            // What the host has not written of its own memory is zero.
+            // Bytes of the host's own memory that the host has not written are zero.
             let is_set = host_writes >> lane & 1 == 0 || old.iter().any(|byte| *byte != 0);
             written |= u32::from(is_written && is_set) << lane;
         }
         self.pending = Some(Pending { parts, written, addresses: *access.addresses, bytes, before });
     }
 
-    /// Divides the lanes of an access by allocation, and counts them; gives those whose memory the host writes without a call.
+    /// Groups the lanes of an access by allocation, and counts them; returns the lanes whose memory the host writes
+    /// without a call.
     fn divide(
         &mut self,
         memory: &DeviceMemory,
@@ -248,7 +250,7 @@ impl Values {
         on_both_sides
     }
 
-    /// Returns the memory of an access, and its row.
+    /// Returns the memory that an access touches, and its row.
     fn find(&mut self, memory: &DeviceMemory, site: u32, address: u64, element: Element) -> Option<&(Touched, usize)> {
         let is_known = |(touched, _): &(Touched, usize)| touched.lasts && touched.bytes.contains(&address);
         let number = site as usize;
@@ -271,7 +273,8 @@ impl Values {
         })
     }
 
-    /// Whether a fill writes bytes that an earlier fill of the same memory wrote and nothing has changed since. Notes the fill.
+    /// Records a fill. Returns whether it writes bytes that an earlier fill of the same memory wrote and nothing has
+    /// changed since.
     pub fn fills_again(&mut self, live: &Live, at: Range<u64>, is_there: impl FnOnce() -> bool) -> bool {
         let before = self.filled.get(&live.id).is_some_and(|range| range.start <= at.start && at.end <= range.end);
         let again = before && is_there();
@@ -286,17 +289,16 @@ fn is_shared(address: u64) -> bool {
     region(address) == Region::Shared
 }
 
-/// Elements of a site; none of one with holes, whose bytes do not lie one after another.
+/// Returns the type of a site's elements. For an element with gaps, whose bytes are not contiguous, there is no type.
 fn element_of(table: &SiteTable, number: u32, site: &Site) -> Element {
     let element = table.element(number);
     let whole = site.byte_mask.is_none() && element.bytes != 0 && site.bytes.is_multiple_of(element.bytes);
     if whole && element.is_number() { element } else { Element { kind: ElementKind::Untyped, bytes: site.bytes } }
 }
 
-/// Counts the values in memory that lanes touch.
+/// Counts the values in the memory that lanes touch.
 ///
-/// # Safety
-/// The access check has let the lanes through.
+/// # Safety The access check has permitted the accesses of the lanes.
 unsafe fn summarise(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], bytes: u64) {
     let element = row.values.element;
     // SAFETY: by the contract.
@@ -311,10 +313,10 @@ unsafe fn summarise(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], b
     }
 }
 
-/// The same where each lane has one element, the most frequent case, in which values are compared as numbers.
+/// The variant of [`summarise`] for one element per lane. This is the most frequent case; values are compared as
+/// numbers.
 ///
-/// # Safety
-/// The requirements of [`summarise`] apply; `BYTES` is 8 at most.
+/// # Safety The requirements of [`summarise`] apply; `BYTES` is at most 8.
 unsafe fn summarise_elements<const BYTES: usize>(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES]) {
     let bits_at = |address: u64| {
         let mut bits = [0; 8];
@@ -353,10 +355,9 @@ unsafe fn summarise_elements<const BYTES: usize>(row: &mut SiteValues, mask: u32
     row.uniform += u64::from(equal && elsewhere);
 }
 
-/// The same for any number of elements, and for bytes of unknown meaning.
+/// The variant of [`summarise`] for any number of elements, and for bytes of unknown type.
 ///
-/// # Safety
-/// The requirements of [`summarise`] apply.
+/// # Safety The requirements of [`summarise`] apply.
 unsafe fn summarise_bytes(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], bytes: u64) {
     let first = mask.trailing_zeros() as usize;
     // SAFETY: by the contract.

@@ -1,5 +1,6 @@
-//! What the profile needs of calls that otherwise go to the real runtime as they are: allocations, frees and copies.
-//! Each function gets the real one and the caller's arguments. No lock is held while the real one runs.
+//! Calls from which the profile needs data, and which otherwise go to the real runtime unchanged: allocations, frees
+//! and copies. Each function gets the real function and the caller's arguments. No lock is held while the real function
+//! runs.
 
 use super::devices::{returned, settle};
 use super::kernels::LaunchRequest;
@@ -20,10 +21,9 @@ use warpline_format::event::{AllocationKind, Copy, Direction, Event};
 
 pub(super) type PointerSlot = *mut *mut c_void;
 
-/// Enters an allocation that the real runtime made.
+/// Records an allocation that the real runtime made.
 ///
-/// # Safety
-/// `place` is valid where `code` is success.
+/// # Safety `place` is valid if `code` is success.
 pub(super) unsafe fn allocated(
     code: Error,
     place: PointerSlot,
@@ -38,7 +38,7 @@ pub(super) unsafe fn allocated(
     // SAFETY: by the contract.
     let address = unsafe { place.read() } as u64;
     let Some(mut runtime) = lock() else { return code };
-    // The address was used before, and the end of that use went past us (a device reset).
+    // The address was used before, and this file did not see the end of that use (for example, a device reset).
     if runtime.memory.registry.at(address).is_some() {
         runtime.memory.free(address);
     }
@@ -55,7 +55,7 @@ pub(super) unsafe fn allocated(
     code
 }
 
-/// Ends an allocation after the real runtime has.
+/// Records the end of an allocation after the real runtime has freed it.
 fn freed(code: Error, pointer: *mut c_void, entry: Entry) -> Error {
     if returned(code) != error::SUCCESS || pointer.is_null() {
         return code;
@@ -70,7 +70,7 @@ fn freed(code: Error, pointer: *mut c_void, entry: Entry) -> Error {
     code
 }
 
-/// Functions that allocate: `name(arguments) = bytes as kind`. The first argument is where the address goes.
+/// Functions that allocate, in the form `name(arguments) = bytes as kind`. The first argument receives the address.
 macro_rules! allocating {
     ($($(#[$meta:meta])* $name:ident($place:ident $(, $argument:ident: $type:ty)*) = $bytes:expr, $kind:ident;)*) => {$(
         $(#[$meta])*
@@ -83,7 +83,7 @@ macro_rules! allocating {
             $($argument: $type,)*
             entry: Entry,
         ) -> Error {
-            // SAFETY: handed through.
+            // SAFETY: the caller fulfils the contract.
             unsafe {
                 let code = real($place $(, $argument)*);
                 #[allow(clippy::redundant_closure_call, reason = "the size may depend on a result")]
@@ -122,7 +122,7 @@ pub unsafe fn host_register(
     flags: c_uint,
     entry: Entry,
 ) -> Error {
-    // SAFETY: handed through; kernels reach registered memory under its host address.
+    // SAFETY: the caller fulfils the contract; kernels access registered memory by its host address.
     unsafe { allocated(real(pointer, bytes, flags), &raw mut pointer, bytes, AllocationKind::Registered, entry) }
 }
 
@@ -131,9 +131,9 @@ pub unsafe fn host_register(
 /// # Safety
 /// The requirements of CUDA's functions apply.
 pub unsafe fn free(real: unsafe extern "C" fn(*mut c_void) -> Error, pointer: *mut c_void, entry: Entry) -> Error {
-    // Its records must be read under this allocation. The real function waits for the kernels too.
+    // Records of this memory must be read while the allocation exists. The real function also waits for the kernels.
     settle();
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     freed(unsafe { real(pointer) }, pointer, entry)
 }
 
@@ -148,11 +148,11 @@ pub unsafe fn free_async(
     entry: Entry,
 ) -> Error {
     settle();
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     freed(unsafe { real(pointer, stream) }, pointer, entry)
 }
 
-/// Returns the device address that the trace has for a pointer.
+/// Returns the device address that the trace uses for a pointer.
 fn synthetic(runtime: &Runtime, pointer: u64) -> Option<u64> {
     let live = runtime.memory.registry.find(pointer)?;
     Some(live.address + (pointer - live.start()))
@@ -163,7 +163,7 @@ fn is_host(runtime: &Runtime, pointer: u64) -> bool {
     live.is_none_or(|live| matches!(live.kind, AllocationKind::Host | AllocationKind::Registered))
 }
 
-/// Notes a copy that the real runtime did or began.
+/// Records a copy that the real runtime completed or began.
 pub(super) fn copied(code: Error, to: Rows, from: Rows, size: (usize, usize), kind: c_int, entry: Entry) -> Error {
     let (width, height) = size;
     if returned(code) != error::SUCCESS || width == 0 || height == 0 {
@@ -202,7 +202,7 @@ pub(super) fn copied(code: Error, to: Rows, from: Rows, size: (usize, usize), ki
     code
 }
 
-/// Notes a fill.
+/// Records a fill.
 pub(super) fn filled(code: Error, to: Rows, size: (usize, usize), entry: Entry) -> Error {
     let (width, height) = size;
     if returned(code) != error::SUCCESS || width == 0 || height == 0 {
@@ -235,7 +235,7 @@ pub(super) fn rows(pointer: *const c_void, pitch: usize) -> Rows {
     Rows { start: pointer as u64, pitch: pitch as u64 }
 }
 
-/// Functions that copy or fill: `name(arguments) => what they did`.
+/// Functions that copy or fill, in the form `name(arguments) => what they did`.
 macro_rules! moving {
     ($($(#[$meta:meta])* $name:ident($($argument:ident: $type:ty),*) |$code:ident, $entry:ident| $note:expr;)*) => {$(
         $(#[$meta])*
@@ -248,7 +248,7 @@ macro_rules! moving {
             $($argument: $type,)*
             $entry: Entry,
         ) -> Error {
-            // SAFETY: handed through.
+            // SAFETY: the caller fulfils the contract.
             let $code = unsafe { real($($argument),*) };
             $note
         }
@@ -286,12 +286,12 @@ moving! {
         |code, entry| filled(code, rows(to, pitch), (width, height), entry);
 }
 
-/// Address of a device variable, 0 where it has none.
+/// Returns the address of a device variable, or 0 if it has none.
 fn symbol(symbol: *const c_void, offset: usize) -> *mut c_void {
     let mut address = std::ptr::null_mut();
     if let Some(real) = real() {
         place_variable_of(real, symbol as usize);
-        // SAFETY: the real runtime checks the symbol; the result goes to a local.
+        // SAFETY: the real runtime checks the symbol; the result goes to a local variable.
         unsafe { (real.symbol_address)(&raw mut address, symbol) };
     }
     address.wrapping_byte_add(offset)
@@ -331,7 +331,7 @@ pub unsafe fn launch_kernel(
 ) -> Error {
     let Some(real) = real() else { return error::INITIALIZATION_ERROR };
     let wanted = LaunchRequest { stub, grid, block, arguments, shared, stream };
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     unsafe { launch(real, wanted, entry, |stub, arguments| start(stub, grid, block, arguments, shared, stream)) }
 }
 
@@ -347,15 +347,15 @@ pub unsafe fn launch_configured(
     entry: Entry,
 ) -> Error {
     let Some(real) = real() else { return error::INITIALIZATION_ERROR };
-    // SAFETY: null or valid by the contract.
+    // SAFETY: the pointer is null or valid by the contract.
     let Some(given) = (unsafe { config.as_ref() }) else { return error::INVALID_VALUE };
     let LaunchConfig { grid, block, shared, stream, .. } = *given;
     let wanted = LaunchRequest { stub, grid, block, arguments, shared, stream };
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     unsafe { launch(real, wanted, entry, |stub, arguments| start(config, stub, arguments)) }
 }
 
-/// `cudaProfilerStart` and `cudaProfilerStop`, after the real one.
+/// Records `cudaProfilerStart` or `cudaProfilerStop`, after the real function.
 pub fn profile(code: Error, on: bool) -> Error {
     if let Some(mut runtime) = lock() {
         runtime.profiling = on;
@@ -368,7 +368,7 @@ pub fn profile(code: Error, on: bool) -> Error {
 /// # Safety
 /// None; the signature is that of the other calls.
 pub unsafe fn profiler_start(real: unsafe extern "C" fn() -> Error, _entry: Entry) -> Error {
-    // SAFETY: no arguments.
+    // SAFETY: the function has no arguments.
     profile(unsafe { real() }, true)
 }
 
@@ -377,6 +377,6 @@ pub unsafe fn profiler_start(real: unsafe extern "C" fn() -> Error, _entry: Entr
 /// # Safety
 /// None; the signature is that of the other calls.
 pub unsafe fn profiler_stop(real: unsafe extern "C" fn() -> Error, _entry: Entry) -> Error {
-    // SAFETY: no arguments.
+    // SAFETY: the function has no arguments.
     profile(unsafe { real() }, false)
 }

@@ -1,5 +1,5 @@
-//! The GPUs in use: each has its rings, its launch slots and its draining thread, set up when the program first
-//! launches a kernel there.
+//! The GPUs in use. Each has its rings, its launch slots and its draining thread, which are created when the program
+//! first launches a kernel on the GPU.
 
 use super::drain::session::{Output, Session, Shared};
 use super::drain::wire::{FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, RingControl, SLOTS, Ticket};
@@ -13,9 +13,10 @@ use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, PoisonError};
 use warpline_format::event::{Event, LaunchId};
 
-/// `drop`: a full ring loses records and counts them, instead of making the kernel wait.
+/// If the variable is `drop`, a full ring drops and counts records instead of making the kernel wait.
 pub const FULL_VARIABLE: &str = "WARPLINE_GPU_FULL";
-/// Logarithm of a ring's bytes: 1 MiB for each SM holds about a millisecond of records at the speed of the bus.
+/// The logarithm of a ring's size in bytes: 1 MiB per SM holds the records of about one millisecond at the speed of the
+/// bus.
 const LOG2_CAPACITY: u32 = 20;
 /// `cudaHostAllocPortable | cudaHostAllocMapped`.
 const PINNED: u32 = 3;
@@ -24,7 +25,7 @@ const ATTRIBUTE_SMS: c_int = 16;
 /// `cudaDevAttrReservedSharedMemoryPerBlock`.
 const ATTRIBUTE_SHARED_RESERVED: c_int = 111;
 
-/// The process's trace.
+/// The trace of the process.
 struct ProcessTrace;
 
 impl Output for ProcessTrace {
@@ -41,28 +42,28 @@ impl Output for ProcessTrace {
     }
 }
 
-/// Memory of a launch slot.
+/// The memory of a launch slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlotMemory {
-    /// Count cells, on the device.
+    /// The device address of the count cells.
     pub counts: u64,
-    /// Cells that there is room for, per SM.
+    /// The number of allocated cells per SM.
     pub cells: u64,
-    /// Blocks of the finish kernel that are through, on the device.
+    /// The device address of the number of blocks of the finish kernel that have finished.
     pub arrived: u64,
-    /// The ticket as the host sees it.
+    /// The ticket's host address.
     pub ticket: usize,
-    /// The ticket as the device sees it.
+    /// The ticket's device address.
     pub ticket_device: u64,
 }
 
 /// A GPU in use.
 pub struct Gpu {
-    /// Its rings and launches.
+    /// The rings and the launches of the GPU.
     pub session: Arc<Session>,
-    /// Streaming multiprocessors.
+    /// The number of streaming multiprocessors.
     pub sms: u32,
-    /// Bytes that the system keeps at the start of each block's shared memory.
+    /// The number of bytes that the system reserves at the start of each block's shared memory.
     pub shared_reserved: u32,
     rings: u64,
     data: u64,
@@ -70,23 +71,21 @@ pub struct Gpu {
     slots: Mutex<[SlotMemory; SLOTS]>,
 }
 
-/// Keyed by number.
+/// The GPUs, keyed by device number.
 static GPUS: Mutex<BTreeMap<c_int, Arc<Gpu>>> = Mutex::new(BTreeMap::new());
 
-/// Number of the device that the calling thread uses.
+/// Returns the number of the device that the calling thread uses.
 ///
-/// # Errors
-/// What CUDA returned.
+/// # Errors Returns CUDA's error code.
 pub fn current_number(real: &Real) -> Result<c_int, Error> {
     let mut number = 0;
-    // SAFETY: a result through a pointer to a local; so for all calls of this file.
+    // SAFETY: the result goes to a local variable; this applies to all calls of this file.
     succeed(unsafe { (real.get_device)(&raw mut number) }).map(|()| number)
 }
 
-/// Returns the GPU that the calling thread uses, set up at its first launch.
+/// Returns the GPU that the calling thread uses, which is set up at its first launch.
 ///
-/// # Errors
-/// What CUDA returned.
+/// # Errors Returns CUDA's error code.
 pub fn current(real: &Real) -> Result<Arc<Gpu>, Error> {
     let number = current_number(real)?;
     let mut gpus = GPUS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,8 +94,8 @@ pub fn current(real: &Real) -> Result<Arc<Gpu>, Error> {
     }
     let gpu = Arc::new(Gpu::new(real, number)?);
     if gpus.is_empty() {
-        // Registered after the CUDA runtime's own, and so called before it shuts down.
-        // SAFETY: a function without arguments.
+        // The function is registered after the CUDA runtime's own function, so it is called before the runtime shuts
+        // down. SAFETY: the function has no arguments.
         unsafe { libc::atexit(at_exit) };
     } else {
         note_once("the program uses several GPUs: caches are modelled as if all launches ran on one".into());
@@ -110,28 +109,28 @@ fn in_use() -> Vec<(c_int, Arc<Session>)> {
     gpus.iter().map(|(&number, gpu)| (number, gpu.session.clone())).collect()
 }
 
-/// Waits until every launch has ended and in the trace.
+/// Waits until every launch has ended and is in the trace.
 pub fn settle() {
     for (_, session) in in_use() {
         session.settle();
     }
 }
 
-/// Returns whether an error leaves a device's context unusable (driver_types.h), but for the launch time-out of a
+/// Returns whether an error makes a device's context unusable (driver_types.h), except for the launch time-out of a
 /// display GPU.
 fn is_final(code: Error) -> bool {
     matches!(code, 700 | 702 | 710 | 714..=719)
 }
 
-/// Inspects a code that the real runtime returned: after some errors no more records come from the device.
+/// Checks an error code that the real runtime returned: after some errors, no more records arrive from the device.
 pub fn returned(code: Error) -> Error {
     if is_final(code) {
         let gpus = in_use();
         if let ([_, _, ..], Some(real)) = (gpus.as_slice(), real()) {
-            // The call may have been about another device than the thread's: each is queried. One without an error goes
-            // on, and its warps need the draining thread.
+            // The call may have concerned another device than that of the thread, so each device is queried. A device
+            // without an error continues, and its warps need the draining thread.
             on_each(real, &gpus, |session| {
-                // SAFETY: the null stream of the device just chosen.
+                // SAFETY: the stream is the null stream of the device that was just selected.
                 let own = unsafe { (real.query_stream)(null_mut()) };
                 if is_final(own) {
                     give_up(session, own);
@@ -149,12 +148,13 @@ fn give_up(session: &Session, code: Error) {
     session.settle();
 }
 
-/// Does something with each device as the calling thread's, which then has its own again.
+/// Runs an action for each device, with this device as the calling thread's current device, and then restores the
+/// thread's own device.
 fn on_each(real: &Real, gpus: &[(c_int, Arc<Session>)], action: impl Fn(&Session)) {
     let before = current_number(real);
     for (number, session) in gpus {
-        // SAFETY: no pointers; so below. A broken device is chosen like any other, and returns its error at the next
-        // call.
+        // SAFETY: the call has no pointers; this also applies below. A broken device can be selected like any other; it
+        // returns its error at the next call.
         unsafe { (real.set_device)(*number) };
         action(session);
     }
@@ -166,7 +166,7 @@ fn on_each(real: &Real, gpus: &[(c_int, Arc<Session>)], action: impl Fn(&Session
 extern "C" fn at_exit() {
     if let Some(real) = real() {
         on_each(real, &in_use(), |session| {
-            // SAFETY: no arguments.
+            // SAFETY: the function has no arguments.
             let code = unsafe { (real.synchronise)() };
             if is_final(code) {
                 give_up(session, code);
@@ -184,7 +184,7 @@ impl Gpu {
     fn new(real: &Real, number: c_int) -> Result<Gpu, Error> {
         let attribute = |which: c_int| {
             let mut value = 0;
-            // SAFETY: see `current`.
+            // SAFETY: the reason in `current_number` applies.
             succeed(unsafe { (real.attribute)(&raw mut value, which, number) }).map(|()| value as u32)
         };
         let sms = attribute(ATTRIBUTE_SMS)?;
@@ -210,18 +210,19 @@ impl Gpu {
         })
     }
 
-    /// Returns the memory of a slot, with room for `cells` count cells per SM.
+    /// Returns the memory of a slot, with at least `cells` count cells per SM.
     pub fn slot_memory(&self, real: &Real, slot: u32, cells: u64) -> Result<SlotMemory, Error> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let memory = &mut slots[slot as usize];
         if memory.ticket == 0 || memory.cells < cells {
-            // Grown in powers of two; the slot is free, so the old ones, which are few and stay, are unused.
+            // The size grows in powers of two. The slot is free, so nothing uses the old cells; they are few and are
+            // never freed.
             let cells = cells.next_power_of_two().max(1024);
             let words = size_of::<Ticket>() as u64 / 8 + 2 * u64::from(self.sms) + cells;
             let (ticket, ticket_device) = pinned(real, 8 * words as usize)?;
             let counts = device_memory(real, 8 * (cells * u64::from(self.sms)) as usize + 8)?;
-            // The ticket's second word is the host's; see `Ticket`.
-            // SAFETY: within the memory just made.
+            // The host writes the ticket's second word; see `Ticket`. SAFETY: the word is within the memory that was
+            // just allocated.
             unsafe { ticket.cast::<u64>().add(1).write(u64::from(self.sms)) };
             let arrived = counts + 8 * cells * u64::from(self.sms);
             *memory = SlotMemory { counts, cells, arrived, ticket: ticket as usize, ticket_device };
@@ -239,10 +240,10 @@ impl Gpu {
     }
 }
 
-/// Zeroed pinned memory: its host and its device address.
+/// Returns the host address and the device address of zeroed pinned memory.
 fn pinned(real: &Real, bytes: usize) -> Result<(*mut u8, u64), Error> {
     let (mut host, mut device) = (null_mut(), null_mut());
-    // SAFETY: results through pointers to locals; the memory has `bytes` bytes.
+    // SAFETY: the results go to local variables; the memory has `bytes` bytes.
     unsafe {
         succeed((real.host_alloc)(&raw mut host, bytes, PINNED))?;
         std::ptr::write_bytes(host.cast::<u8>(), 0, bytes);
@@ -251,10 +252,10 @@ fn pinned(real: &Real, bytes: usize) -> Result<(*mut u8, u64), Error> {
     Ok((host.cast(), device as u64))
 }
 
-/// Zeroed device memory.
+/// Allocates zeroed device memory.
 fn device_memory(real: &Real, bytes: usize) -> Result<u64, Error> {
     let mut device = null_mut();
-    // SAFETY: as above.
+    // SAFETY: the reasons of `pinned` apply.
     unsafe {
         succeed((real.malloc)(&raw mut device, bytes))?;
         succeed((real.memset)(device, 0, bytes))?;

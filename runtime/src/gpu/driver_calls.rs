@@ -1,4 +1,5 @@
-//! What the profile needs of the driver API's calls on a GPU: copies and fills, and contexts of the program's own.
+//! Calls of the driver API on a GPU from which the profile needs data: copies and fills, and contexts that the program
+//! creates.
 
 use super::calls::{PointerSlot, allocating, copied, filled, flat, moving, rows};
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
@@ -16,7 +17,7 @@ allocating! {
     alloc_pitch(place, pitch: *mut usize, width: usize, height: usize, element: c_uint) = pitch.read() * height, Pitch;
 }
 
-/// The rings lie in the runtime's context.
+/// Reports a context that the program created. The rings are in the runtime's context.
 fn context_of_its_own() {
     message::note_once(
         "cuCtxCreate: what kernels do in a context of the program's own is not recorded; cuDevicePrimaryCtxRetain gives the \
@@ -37,7 +38,7 @@ pub unsafe fn create_context(
     _entry: Entry,
 ) -> Error {
     context_of_its_own();
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     unsafe { real(context, flags, device) }
 }
 
@@ -54,7 +55,7 @@ pub unsafe fn create_context_v4(
     _entry: Entry,
 ) -> Error {
     context_of_its_own();
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     unsafe { real(context, parameters, flags, device) }
 }
 
@@ -148,7 +149,7 @@ pub unsafe fn map(
 /// The requirements of CUDA's function apply.
 pub unsafe fn unmap(real: unsafe extern "C" fn(u64, usize) -> Error, start: u64, bytes: usize, entry: Entry) -> Error {
     settle();
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     let code = returned(unsafe { real(start, bytes) });
     if code == crate::cuda::error::SUCCESS
         && let Some(mut runtime) = lock()

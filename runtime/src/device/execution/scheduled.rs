@@ -142,7 +142,7 @@ impl<'a> Scheduled<'a> {
     }
 
     /// Writes the remaining items and returns stacks and buffers to their pools. If `stopped` is set, the kernel did
-    /// not end by itself, and the items that its warps recorded are written in slot order. Returns the counts of blocks
+    /// not end on its own, and the items that its warps recorded are written in slot order. Returns the counts of blocks
     /// by warp.
     pub fn finish(mut self, stopped: bool) -> Vec<WarpBlockCount> {
         for index in 0..self.hot.len() {

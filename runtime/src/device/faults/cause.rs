@@ -1,9 +1,9 @@
-//! Why kernels end early.
+//! The reasons for which kernels end early.
 
 use crate::cuda::error::{self, Error};
 use warpline_format::event::StopCause;
 
-/// CUDA's code for a stopped kernel.
+/// Returns CUDA's error code for a stopped kernel.
 pub(crate) fn code_of(stop: &StopCause) -> Error {
     match stop {
         StopCause::IllegalAddress | StopCause::StackOverflow => error::ILLEGAL_ADDRESS,
@@ -16,7 +16,7 @@ pub(crate) fn code_of(stop: &StopCause) -> Error {
     }
 }
 
-/// Why a kernel ended, and the error that CUDA has for it.
+/// Describes why a kernel ended.
 pub fn describe(cause: StopCause) -> String {
     let what = match cause {
         StopCause::IllegalAddress => "an invalid memory access",

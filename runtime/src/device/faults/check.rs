@@ -14,10 +14,9 @@ use warpline_format::event::{Fault, FaultKind};
 use warpline_format::options::Check;
 use warpline_format::site_table::{Op, Site};
 
-/// Checks each lane; returns those that may continue, or why the kernel stops.
+/// Checks each lane. Returns the lanes that may continue, or the reason for which the kernel stops.
 ///
-/// # Safety
-/// `warp` is the running one; `range` belongs to the site.
+/// # Safety `warp` is the running one; `range` belongs to the site.
 pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> Result<u32, Stop> {
     // SAFETY: by the contract; the memory's registry is not changed while the kernel runs, except
     // by the device heap, on this very thread.
@@ -35,7 +34,7 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     let mut bad: Option<(usize, FaultKind)> = None;
     let mut misaligned_local = None;
     let mut last = None;
-    // A range that is good for this launch only.
+    // A range that is valid only for this launch.
     let mut passing = None;
     let shared_range = SiteRange { low: shared, high: (shared + shared_bytes).saturating_sub(1) };
     let together = match running.check {
@@ -55,7 +54,7 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
         let bytes = u64::from(access.bytes.max(1));
         // SAFETY: by the contract.
         let stack = unsafe { (*warp).context.local as u64 + lane as u64 * (*warp).context.local_stride };
-        // Of a local access that leads elsewhere, the address that it leads to.
+        // If a local access leads to other memory, the address that it leads to.
         let place = if local_site { stack.wrapping_add(address) } else { address };
         let misaligned = access.align > 1 && !address.is_multiple_of(u64::from(access.align));
         let is_local = if local_site { !leads_elsewhere(running, place) } else { region(place) == Region::Local };
@@ -116,8 +115,8 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     // SAFETY: by the contract; the runtime's own, or null.
     let stops = unsafe { running.stops.as_mut() };
     let open = |new: &SiteRange| stops.as_ref().is_some_and(|stops| stops.keeps_open(access.site, new, registry));
-    // With turns, stores come here each time, and loads again after the next store.
-    // SAFETY: by the contract; the module belongs to the launch.
+    // If warps take turns, stores call this function each time, and loads call it again after the next store. SAFETY:
+    // the contract guarantees it; the module belongs to the launch.
     let sites = unsafe { &(*running.module).table.sites };
     let keeps = !running.interleave || sites.get(access.site as usize).is_some_and(Site::is_plain_load);
     if running.interleave && running.check == Check::Off {
@@ -170,11 +169,11 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     }
 }
 
-/// In a program that was started by hand: whether all lanes of a read may do it, as those that stray do so no farther
-/// than a GPU tolerates. Reported once.
+/// Returns whether all lanes of a read may perform it, in a program that was started without `warpline run`. This is
+/// the case if the lanes that are out of bounds exceed them by no more than a GPU tolerates. Such a read is reported
+/// once.
 ///
-/// # Safety
-/// The requirements of [`check`] apply.
+/// # Safety The requirements of [`check`] apply.
 unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, variable: &SiteRange) -> Option<u32> {
     // SAFETY: by the contract.
     let (running, registry) = unsafe { (&mut *(*warp).running, &(*(*(*warp).running).memory).registry) };
@@ -198,11 +197,10 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
     Some(access.mask)
 }
 
-/// Reports, once per site, a misaligned access to a local variable, which is carried out: nvcc aligns the variable to
-/// what accesses it, or keeps it in registers.
+/// Reports, once per site, a misaligned access to a local variable. The access is performed, because nvcc aligns the
+/// variable as its accesses require, or keeps it in registers.
 ///
-/// # Safety
-/// The requirements of [`check`] apply.
+/// # Safety The requirements of [`check`] apply.
 unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteRange) {
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &mut *(*(*warp).running).module };
@@ -215,30 +213,30 @@ unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteR
     }
 }
 
-/// Returns whether what looks like a local access is one of a structure that a function takes by value, which the
-/// compiler left in the kernel's parameters or in a constant of its own.
+/// Returns whether an access that seems to be local is to a structure that a function takes by value. The compiler may
+/// leave such a structure in the kernel's parameters or in a constant.
 fn leads_elsewhere(running: &Running, address: u64) -> bool {
     running.parameters.contains(&address) || region(address) == Region::Device
 }
 
-/// Returns whether an access lies in the reserved shared memory of a kernel that reads its position.
+/// Returns whether an access is in the reserved shared memory of a kernel that reads its position.
 fn is_reserved(running: &Running, reserved: &Range<u64>, offset: u64, bytes: u64) -> bool {
     running.reserved_shared
         && offset >= reserved.start
         && offset.checked_add(bytes).is_some_and(|end| end <= reserved.end)
 }
 
-/// Where all lanes of an access are.
+/// The memory that all lanes of an access touch.
 #[derive(Clone, Copy)]
 enum Together {
-    /// In the block's shared memory.
+    /// The block's shared memory.
     Shared,
-    /// In an allocation.
+    /// An allocation.
     Allocation(SiteRange),
 }
 
-/// Returns the memory in which all lanes of an access are, aligned, if that is seen at the lowest and the highest address: the usual case, for
-/// which no lane has to be inspected.
+/// Returns the memory that all lanes of an access touch, aligned, if the lowest and the highest address are enough to
+/// determine it. This is the usual case, in which the lanes need not be checked one by one.
 fn together(
     access: &Access,
     running: &Running,
@@ -287,19 +285,19 @@ unsafe fn report(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access,
     }
 }
 
-/// Enters a fault for the trace.
+/// Adds a fault to the trace.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, address: u64, stopped: bool) {
     // SAFETY: by the contract.
     unsafe {
         let running = &mut *(*warp).running;
         let registry = &(*running.memory).registry;
         let meant = base::meant(running, registry, site, address).map(|near| near.allocation);
-        // Host addresses differ from run to run and stay out of the trace.
+        // Host addresses differ between runs, so the trace does not contain them.
         let known = match region(address) {
-            // Offsets in the block's shared memory may be negative, those of local accesses are in the lane's stack.
+            // Offsets in the block's shared memory may be negative; offsets of local accesses are relative to the
+            // lane's stack.
             _ if kind == FaultKind::SharedOutOfBounds => address.wrapping_sub((*warp).context.shared as u64),
             _ if kind == FaultKind::LocalOutOfBounds => address,
             Region::Host if address < Fault::NULL_PAGE => address,
@@ -344,10 +342,9 @@ pub unsafe fn bad_free(warp: *mut Warp, lane: usize, address: u64) {
     }
 }
 
-/// A call through a pointer that leads to no device function.
+/// Reports a call through a pointer that does not refer to a device function.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 pub unsafe fn bad_call(warp: *mut Warp, lane: usize, target: u64) {
     // SAFETY: by the contract.
     unsafe {

@@ -1,4 +1,4 @@
-//! What the user reads about a fault, in the manner of a memory checker.
+//! The text of a fault report, in the style of a memory checker.
 
 use super::access::Access;
 use super::base;
@@ -12,8 +12,8 @@ use warpline_format::event::{Fault, FaultKind};
 use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::{Op, SiteTable};
 
-/// cudaMalloc gives out memory in units of this many bytes; after an allocation's end a GPU
-/// tolerates accesses up to there.
+/// cudaMalloc allocates memory in units of this number of bytes. A GPU tolerates accesses after an allocation's end up
+/// to the end of the last unit.
 const PADDING: u64 = 512;
 
 /// Reports a bad access.
@@ -81,9 +81,9 @@ pub unsafe fn access(
     crate::output::message::note(&text);
 }
 
-/// Where an offset lies that is outside the block's shared memory.
+/// Describes the position of an offset outside the block's shared memory.
 fn shared_place(offset: i64, bytes: u64) -> String {
-    /// Farther away it is not an offset but some other address.
+    /// If the distance is larger than this, the value is not an offset but some other address.
     const FAR: u64 = 1 << 40;
     let memory = format!("the block's {bytes} bytes of shared memory");
     match offset {
@@ -93,7 +93,8 @@ fn shared_place(offset: i64, bytes: u64) -> String {
     }
 }
 
-/// Where an offset in a thread's stack lies that is outside its variable, or outside all that is in use (`used` bytes).
+/// Describes the position of an offset in a thread's stack that is outside its variable, or outside the part in use
+/// (`used` bytes).
 fn local_place(offset: i64, variable: &SiteRange, used: u64) -> String {
     let (low, bytes) = (variable.low as i64, variable.high - variable.low + 1);
     let what = if low == 0 && bytes >= used { "the thread's local memory" } else { "a local variable" };
@@ -104,10 +105,9 @@ fn local_place(offset: i64, variable: &SiteRange, used: u64) -> String {
     }
 }
 
-/// Reports a warp that waits for ever at a barrier, where `arrived` warps have arrived.
+/// Reports a warp that waits forever at a barrier at which `arrived` warps have arrived.
 ///
-/// # Safety
-/// `warp` belongs to the running launch.
+/// # Safety `warp` belongs to the running launch.
 pub unsafe fn never_opens(warp: *mut Warp, meeting: Rendezvous, arrived: u32) {
     // SAFETY: by the contract.
     let (live, threads) = unsafe {
@@ -125,10 +125,9 @@ pub unsafe fn never_opens(warp: *mut Warp, meeting: Rendezvous, arrived: u32) {
     unsafe { pointer(warp, live.trailing_zeros() as usize & 31, &text) };
 }
 
-/// Reports a bad pointer that is not a memory access.
+/// Reports a bad pointer in an operation that is not a memory access.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 pub unsafe fn pointer(warp: *mut Warp, lane: usize, what: &str) {
     let mut text = what.to_owned();
     // SAFETY: by the contract.
@@ -136,10 +135,9 @@ pub unsafe fn pointer(warp: *mut Warp, lane: usize, what: &str) {
     crate::output::message::note(&text);
 }
 
-/// Reports a texture fetch or surface access that cannot be done.
+/// Reports a texture fetch or surface access that cannot be performed.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 pub unsafe fn at_site(warp: *mut Warp, lane: usize, what: &str, site: u32, stopped: bool) {
     let mut text = what.to_owned();
     // SAFETY: by the contract.
@@ -151,10 +149,9 @@ pub unsafe fn at_site(warp: *mut Warp, lane: usize, what: &str, site: u32, stopp
     crate::output::message::note(&text);
 }
 
-/// A lane's stack is full: `limit` bytes were not enough.
+/// Reports that a lane's stack is full: `limit` bytes were not enough.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 pub unsafe fn stack_overflow(warp: *mut Warp, limit: u64) {
     let what = format!(
         "Stack overflow in device code: {limit} bytes per thread are not enough; \
@@ -164,16 +161,16 @@ pub unsafe fn stack_overflow(warp: *mut Warp, limit: u64) {
     unsafe { pointer(warp, ((*warp).context.live.trailing_zeros() & 31) as usize, &what) }
 }
 
-/// What became of the access and of its kernel.
+/// The consequence of a fault for the access and its kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The kernel ended.
     Stopped,
-    /// The lanes concerned skipped the access.
+    /// The affected lanes skipped the access.
     LeftOut,
-    /// The access was made, as on a GPU.
+    /// The access was performed, as on a GPU.
     Passed,
-    /// The access was made, to a local variable that is less aligned than it requires.
+    /// The access was performed on a local variable that is less aligned than the access requires.
     Aligned,
 }
 
@@ -193,10 +190,9 @@ fn how_on(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Kernel, block and thread.
+/// Appends the kernel, block and thread.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 unsafe fn place(text: &mut String, warp: *mut Warp, lane: usize) {
     // SAFETY: by the contract.
     unsafe {
@@ -216,7 +212,7 @@ unsafe fn place(text: &mut String, warp: *mut Warp, lane: usize) {
     }
 }
 
-/// The site's source position: the user's line, and what was inlined on the way.
+/// Appends the site's source position: the line in the user's source, and the chain of inlined calls.
 fn source(text: &mut String, table: &SiteTable, site: u32) {
     let Some(site) = table.sites.get(site as usize) else { return };
     let frames = site.chain.iter().filter_map(|&frame| table.frames.get(frame as usize));
@@ -235,7 +231,8 @@ fn source(text: &mut String, table: &SiteTable, site: u32) {
     }
 }
 
-/// Where the address lies among the allocations; `meant`: from the array that it was meant for.
+/// Appends the position of the address among the allocations. If `meant` is set, the position is relative to the array
+/// that the address was intended for.
 pub fn neighbourhood(text: &mut String, registry: &Registry, meant: Option<Near<'_>>, address: u64, bytes: u64) {
     let size = |live: &Live| format!("{} ({} bytes)", live.label(), live.bytes);
     if let Some(live) = registry.find(address) {
@@ -252,7 +249,7 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, meant: Option<Near<
     } else if address < Fault::NULL_PAGE {
         let _ = write!(text, "\n    address {address:#x}: a null pointer");
     } else if let Some(near) = meant.filter(|_| region(address) != Region::Device) {
-        // Its address is the host's, which means nothing to the user.
+        // The array's address is a host address, which has no meaning for the user.
         let side = if near.offset < 0 { "before the start" } else { "past the end" };
         let _ = write!(text, "\n    {} bytes {side} of {}", near.offset.unsigned_abs(), size(near.allocation));
         text.push_str(&element(near.allocation, address));
@@ -272,7 +269,7 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, meant: Option<Near<
     }
 }
 
-/// Which element of an array an address would be.
+/// Names the element of an array that an address would belong to.
 fn element(live: &Live, address: u64) -> String {
     let Some(elements) = &live.elements else { return String::new() };
     let from_first = address.wrapping_sub(live.start() + elements.offset) as i64;
@@ -280,7 +277,7 @@ fn element(live: &Live, address: u64) -> String {
     format!(": element {number} of {}, counted from 0", elements.shape)
 }
 
-/// Adds a note if a GPU would have tolerated the access.
+/// Adds a note if a GPU would tolerate the access.
 fn padding(text: &mut String, registry: &Registry, live: &Live, address: u64, bytes: u64) {
     let padded = live.bytes.next_multiple_of(PADDING);
     if !(address >= live.start() && address - live.start() + bytes <= padded) {

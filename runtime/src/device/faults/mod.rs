@@ -1,4 +1,4 @@
-//! Accesses that must not be: found by the check, or by the processor.
+//! Invalid accesses, which the access check or the processor finds.
 
 pub mod access;
 pub mod barrier;

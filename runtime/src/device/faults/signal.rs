@@ -1,5 +1,5 @@
-//! Faults of the processor while device code runs: the kernel ends with a CUDA error, the program
-//! continues. Faults anywhere else are the program's own and go to its own handler.
+//! Handles faults of the processor while device code runs. The kernel ends with a CUDA error, and the program
+//! continues. Faults in any other code belong to the program and go to its own handler.
 
 use crate::device::execution::fibre::{GUARD, landing};
 use crate::device::execution::warp::{Running, Stop};
@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
-/// Room for the processor's state with the widest vectors, and for the handler.
+/// The size of the signal stack: the processor's state with the widest vectors, and the handler.
 const ALTERNATE_BYTES: usize = 64 << 10;
 
 static RUNNING: AtomicPtr<Running> = AtomicPtr::new(null_mut());
@@ -21,26 +21,26 @@ thread_local! {
     static HAS_STACK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What the processor refused.
+/// A fault that the processor reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Caught {
-    /// Signal number.
+    /// The signal number.
     pub signal: i32,
-    /// Address of the access, for memory faults.
+    /// The address of the access, for memory faults.
     pub address: u64,
 }
 
-/// What the program had in place, for faults that are its own.
+/// The program's own handlers, for faults that do not belong to device code.
 static OLD: [AtomicPtr<libc::sigaction>; SIGNALS.len()] = [const { AtomicPtr::new(null_mut()) }; SIGNALS.len()];
 
-/// Handlers are in place while it lives.
+/// The handlers are installed while this value lives.
 pub struct Guard {
-    /// Boxed, because handlers of other threads read it.
+    /// The array is in a box, because handlers of other threads read it.
     old: Box<[libc::sigaction; SIGNALS.len()]>,
 }
 
 fn thread() -> i32 {
-    // SAFETY: no arguments, no failure.
+    // SAFETY: the function has no arguments and cannot fail.
     unsafe { libc::gettid() }
 }
 
@@ -54,7 +54,7 @@ impl Guard {
         RUNNING.store(running, Ordering::Relaxed);
         THREAD.store(thread(), Ordering::Relaxed);
         SIGNAL.store(0, Ordering::Release);
-        // SAFETY: a zeroed action is a valid one; the handler only touches what is safe in a handler.
+        // SAFETY: a zeroed action is valid; the handler performs only operations that are safe in a handler.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             action.sa_sigaction = handle as *const () as usize;
@@ -86,20 +86,20 @@ impl Drop for Guard {
             place.store(null_mut(), Ordering::Release);
         }
         for (signal, old) in SIGNALS.iter().zip(self.old.iter()) {
-            // SAFETY: the action that was in place before.
+            // SAFETY: this action was installed before.
             unsafe { libc::sigaction(*signal, old, null_mut()) };
         }
     }
 }
 
-/// Gives the thread a stack for handlers, unless it has one that is large enough: device code may
-/// have filled its own.
+/// Gives the thread a stack for signal handlers, unless it already has one that is large enough. This is needed because
+/// device code may have filled the thread's own stack.
 fn ensure_stack() {
     if HAS_STACK.get() {
         return;
     }
     HAS_STACK.set(true);
-    // SAFETY: reads, then sets, the thread's alternate stack. The memory is given away for good.
+    // SAFETY: the code reads and then sets the thread's alternate stack. The memory is never freed.
     unsafe {
         let mut old: libc::stack_t = MaybeUninit::zeroed().assume_init();
         libc::sigaltstack(std::ptr::null(), &raw mut old);
@@ -115,14 +115,14 @@ fn ensure_stack() {
 extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let running = RUNNING.load(Ordering::Acquire);
     let ours = !running.is_null() && THREAD.load(Ordering::Relaxed) == thread();
-    // SAFETY: the launch lives while it is published, and its own thread is the one that stands here.
+    // SAFETY: the launch lives while it is published, and the current thread is the launch's own.
     let warp = if ours { unsafe { (*running).current } } else { null_mut() };
     if warp.is_null() {
-        // Not device code: the program's own handler, or the default, has its turn when the
-        // instruction is run again.
+        // The fault is not in device code. The program's own handler, or the default handler, is called when the
+        // instruction is executed again.
         let index = SIGNALS.iter().position(|known| *known == signal).unwrap_or(0);
         let old = OLD[index].load(Ordering::Acquire);
-        // SAFETY: the action that was in place before, kept by the guard, or the default.
+        // SAFETY: the action was installed before and is stored in the guard, or it is the default action.
         unsafe {
             if old.is_null() {
                 libc::signal(signal, libc::SIG_DFL);
@@ -132,8 +132,8 @@ extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut libc
         }
         return;
     }
-    // SAFETY: the kernel gives a valid description and context; the scheduler is suspended in its
-    // switch, and the interrupted fibre is given up.
+    // SAFETY: the operating system passes a valid description and context; the scheduler is suspended in its switch,
+    // and the interrupted fibre never continues.
     unsafe {
         let address = (*info).si_addr() as u64;
         let guard = (*warp).guard;

@@ -1,27 +1,26 @@
-//! Device calls that survived inlining, followed by the items that warps leave in their record buffers.
+//! Tracks device calls that were not inlined, from the items that warps write to their record buffers.
 
 use std::collections::HashMap;
 
 use warpline_format::access::{Kind, item_bytes, site_of};
 
-/// The calls that each warp is in, by the warp's address.
+/// For each warp, by its address, the calls in which it currently is.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     of_warps: HashMap<usize, Vec<u32>>,
-    /// Where the items of the running warp begin that have not been read.
+    /// The position of the running warp's first item that has not been read.
     begin: usize,
 }
 
 impl Calls {
-    /// A warp continues; its next item will be at `begin`.
+    /// Records that a warp continues; its next item will be at `begin`.
     pub(super) fn resumed(&mut self, begin: *const u8) {
         self.begin = begin as usize;
     }
 
-    /// The warp comes back with items up to `end`.
+    /// Reads the items of a warp that has paused, up to `end`.
     ///
-    /// # Safety
-    /// Whole items lie between the `begin` of [`Self::resumed`] and `end`.
+    /// # Safety Complete items lie between the `begin` of [`Self::resumed`] and `end`.
     pub(super) unsafe fn paused(&mut self, warp: usize, end: *const u8, finished: bool) {
         if finished {
             self.of_warps.remove(&warp);
@@ -37,10 +36,9 @@ impl Calls {
         self.begin = end as usize;
     }
 
-    /// Call sites that the running warp is in, outermost first; its items end at `end`.
+    /// Returns the call sites in which the running warp is, outermost first; its items end at `end`.
     ///
-    /// # Safety
-    /// The requirements of [`Self::paused`] apply.
+    /// # Safety The requirements of [`Self::paused`] apply.
     pub(super) unsafe fn now(&self, warp: usize, end: *const u8) -> Vec<u32> {
         let mut calls = self.of_warps.get(&warp).cloned().unwrap_or_default();
         let mut item = self.begin as *const u8;
@@ -72,7 +70,7 @@ mod tests {
         let at = |index: usize| words.as_ptr().wrapping_add(index).cast::<u8>();
         let mut calls = Calls::default();
         calls.resumed(at(0));
-        // SAFETY: the words are whole items.
+        // SAFETY: the words are complete items.
         unsafe {
             assert_eq!(calls.now(1, at(2)), [3, 5]);
             calls.paused(1, at(2), false);

@@ -1,23 +1,24 @@
-//! Which sites of a module the user has chosen.
+//! The sites of a module that the user has chosen.
 
 use warpline_format::access::Space;
 use warpline_format::site_table::SiteTable;
 
-/// Sites of a module at which a program stops.
+/// The sites of a module at which the program stops.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
-    /// Those sites, and those that begin a bundle with one of them: their checks are the ones that lowered code makes.
+    /// These sites, and the sites that begin a bundle with one of them: lowered code checks only the first site of a
+    /// bundle.
     pub(super) open: Vec<u32>,
-    /// Of each site, whether the program stops there.
+    /// For each site, whether the program stops there.
     stops: Vec<bool>,
-    /// One of them may access shared memory.
+    /// Whether one of these sites may access shared memory.
     pub(super) shared: bool,
-    /// Lines whose accesses are all to local memory, which lowered code checks without the runtime.
+    /// Lines whose accesses are all to local memory, which lowered code checks without calling the runtime.
     pub(super) only_local: Vec<(String, u32)>,
 }
 
 impl Chosen {
-    /// The sites whose access is at one of the lines, or is inlined there.
+    /// Finds the sites whose access is on one of the lines, or is inlined there.
     pub(super) fn new(table: &SiteTable, lines: &[(String, u32)]) -> Chosen {
         let mut chosen = Chosen { stops: vec![false; table.sites.len()], ..Chosen::default() };
         for (file, line) in lines {
@@ -82,7 +83,7 @@ mod tests {
             sites: vec![
                 site(Space::Global, &[0]),
                 site(Space::Global, &[1]),
-                // Inlined at line 9.
+                // The access is inlined at line 9.
                 site(Space::Shared, &[1, 2]),
                 site(Space::Local, &[3]),
                 site(Space::Global, &[2]),
@@ -98,7 +99,7 @@ mod tests {
         assert_eq!((0..5).map(|site| chosen.stops_at(site)).collect::<Vec<_>>(), [false, false, true, false, true]);
         assert_eq!(chosen.open, [1, 2, 4]);
         assert!(chosen.is_open(1) && !chosen.stops_at(1) && chosen.shared);
-        // `a.cu` is not the end of `ba.cu` by components.
+        // Paths are compared by components, so `a.cu` does not match the end of `ba.cu`.
         let chosen = Chosen::new(&table(), &[("a.cu".into(), 7)]);
         assert_eq!(chosen.open, [0]);
         assert!(!chosen.stops_at(99));

@@ -12,10 +12,9 @@ use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
 use crate::modules::module::{name, shared_variables};
 
-/// Returns the picture of an access, but for its call paths.
+/// Returns the report of an access, without its call paths.
 ///
-/// # Safety
-/// `warp` is the running one.
+/// # Safety `warp` is the running one.
 pub(super) unsafe fn take(warp: *mut Warp, access: &Access, fault: Option<FaultKind>) -> Stopped {
     // SAFETY: by the contract; the launch's module lives as long as it runs.
     unsafe {
@@ -53,26 +52,27 @@ pub(super) unsafe fn take(warp: *mut Warp, access: &Access, fault: Option<FaultK
     }
 }
 
-/// Returns the address that goes into the trace: registered host memory has one that is the same in each run.
+/// Returns the address that goes into the trace. For registered host memory, this is an address that is the same in
+/// each run.
 fn counted(address: u64, registry: &Registry) -> u64 {
     registry.find(address).map_or(address, |live| live.address + (address - live.start()))
 }
 
-/// Variable and member of an access, in the words of the source.
+/// Returns the variable and the member that an access touches, as the source names them.
 fn object(table: &SiteTable, site: u32) -> String {
     let Some(operand) = table.operand(site) else { return String::new() };
     let name = |name: Option<u32>| name.and_then(|name| table.names.get(name as usize)).map_or("", String::as_str);
     format!("{}{}", name(operand.variable), name(operand.member))
 }
 
-/// Returns the structure that an access takes a member of, and its bytes.
+/// Returns the structure that contains the accessed member, and its size in bytes.
 fn structure(table: &SiteTable, site: u32) -> (String, u32) {
     let operand = table.operand(site).filter(|operand| operand.structure_bytes > 0);
     let named = operand.and_then(|operand| Some((table.names.get(operand.structure? as usize)?, operand)));
     named.map_or_else(Default::default, |(name, operand)| (name.clone(), operand.structure_bytes))
 }
 
-/// Places of a chain of frames, innermost first.
+/// Returns the source positions of a chain of frames, innermost first.
 pub(super) fn places(table: &SiteTable, chain: &[FrameId]) -> Vec<CodePlace> {
     let frames = chain.iter().filter_map(|&frame| table.frames.get(frame as usize));
     let place = |frame: &warpline_format::site_table::Frame| {
@@ -94,17 +94,17 @@ unsafe fn target(warp: *mut Warp, access: &Access, lane: usize) -> Target {
     let address = access.addresses[lane];
     // SAFETY: by the contract.
     let (running, context) = unsafe { (&*(*warp).running, &(*warp).context) };
-    // SAFETY: only the device heap changes the registry while the kernel runs, on this very thread.
+    // SAFETY: while the kernel runs, only the device heap changes the registry, and it does so on this thread.
     let registry = unsafe { &(*running.memory).registry };
     let shared = || {
         let offset = address.wrapping_sub(context.shared as u64);
-        // SAFETY: the launch's module lives as long as it runs.
+        // SAFETY: the launch's module lives as long as the launch runs.
         let kernel = unsafe { &*running.module }.kernels().get(running.kernel);
         let variable =
             kernel.and_then(|kernel| shared_variable(shared_variables(kernel), context.shared_bytes, offset));
         variable.unwrap_or(Target::Shared(offset as i64, context.shared_bytes))
     };
-    // Of a local access the address is an offset already.
+    // For a local access, the address is already an offset.
     if access.space == Space::Local as u32 {
         return Target::Local(address);
     }
@@ -134,8 +134,8 @@ unsafe fn target(warp: *mut Warp, access: &Access, lane: usize) -> Target {
     }
 }
 
-/// Returns what of a block's `size` bytes of shared memory is at `offset`. If several `extern` arrays start at one
-/// offset, the one that is meant is unknown.
+/// Returns the variable at `offset` in a block's `size` bytes of shared memory. If several `extern` arrays start at the
+/// same offset, the intended one is unknown.
 fn shared_variable(variables: &[SharedVariable], size: u64, offset: u64) -> Option<Target> {
     let bytes = |one: &SharedVariable| match one.size {
         0 => size.saturating_sub(one.offset.into()),

@@ -1,4 +1,4 @@
-//! The dialogue of a stopped program: it reports its state and follows the user's commands.
+//! The dialogue with the user of a stopped program: the program reports its state and executes the user's commands.
 
 use std::net::Shutdown;
 
@@ -12,10 +12,9 @@ use crate::device::execution::warp::Warp;
 use crate::device::faults::access::Access;
 
 impl Stops {
-    /// A warp is about to access memory.
+    /// Called when a warp is about to access memory.
     ///
-    /// # Safety
-    /// `warp` is the running one.
+    /// # Safety `warp` is the running one.
     pub unsafe fn at_access(&mut self, warp: *mut Warp, access: &Access) {
         if !self.is_on() || access.mask == 0 {
             return;
@@ -28,18 +27,17 @@ impl Stops {
                 && lanes(access.mask).any(|lane| self.names(registry.find(access.addresses[lane])))
         };
         if chosen || named() {
-            // SAFETY: handed through.
+            // SAFETY: the caller fulfils the contract.
             unsafe { self.stop(warp, access, None) };
         }
     }
 
-    /// An access of a warp must not be.
+    /// Called when an access of a warp is invalid.
     ///
-    /// # Safety
-    /// `warp` is the running one.
+    /// # Safety `warp` is the running one.
     pub unsafe fn at_fault(&mut self, warp: *mut Warp, access: &Access, kind: FaultKind) {
         if self.wanted.faults && self.is_on() {
-            // SAFETY: handed through.
+            // SAFETY: the caller fulfils the contract.
             unsafe { self.stop(warp, access, Some(kind)) };
         }
     }
@@ -69,7 +67,7 @@ impl Stops {
         match reply {
             Ok(Reply::Next(skip)) => self.skip = skip,
             Ok(Reply::End) => end_program(),
-            // Whoever wanted to know is gone.
+            // The process that requested the stop has ended.
             Ok(Reply::Continue) | Err(_) => {
                 if let Some(socket) = self.socket.take() {
                     _ = socket.shutdown(Shutdown::Both);
@@ -79,9 +77,10 @@ impl Stops {
     }
 }
 
-/// Ends the program as a user at its terminal would. What its kernel has recorded so far is in the profile.
+/// Ends the program as Ctrl-C at its terminal would. The profile contains what its kernel has recorded so far.
 fn end_program() -> ! {
-    // SAFETY: a signal to this process; a program that catches it continues to the next line.
+    // SAFETY: the code sends a signal to this process; if the program catches the signal, it continues with the next
+    // line.
     unsafe {
         libc::raise(libc::SIGTERM);
         libc::_exit(128 + libc::SIGTERM)

@@ -1,4 +1,4 @@
-//! Where a program stops.
+//! The stop points of a program.
 
 use std::collections::HashMap;
 use std::os::fd::FromRawFd;
@@ -14,37 +14,37 @@ use crate::memory::registry::{Live, Registry};
 use crate::modules::module::Module;
 use crate::output::message;
 
-/// The stops of a program.
+/// The stop points of a program, and the state of the stopped program.
 #[derive(Debug)]
 pub struct Stops {
     pub(super) wanted: StopAt,
-    /// `None` if further stops are not to be reported.
+    /// `None` if no further stops are to be reported.
     pub(super) socket: Option<UnixStream>,
-    /// Requests to be passed over before the next stop.
+    /// The number of requests that are skipped before the next stop.
     pub(super) skip: u64,
-    /// Keyed by module.
+    /// The chosen sites, keyed by module.
     pub(super) chosen: HashMap<u32, Chosen>,
     pub(super) calls: Calls,
-    /// Module of the running launch.
+    /// The module of the running launch.
     pub(super) module: u32,
-    /// Host call path of the running launch.
+    /// The host call path of the running launch.
     pub(super) path: PathId,
 }
 
 impl Stops {
     /// Creates the state that `warpline run` requests.
     pub fn new(wanted: StopAt) -> Stops {
-        // SAFETY: the descriptor is inherited for this very purpose, and nothing else in the program uses it.
+        // SAFETY: the descriptor was inherited for this purpose, and nothing else in the program uses it.
         let socket = (wanted.descriptor >= 0).then(|| unsafe { UnixStream::from_raw_fd(wanted.descriptor) });
         Stops { wanted, socket, skip: 0, chosen: HashMap::new(), calls: Calls::default(), module: 0, path: 0 }
     }
 
-    /// Returns whether there can be further stops.
+    /// Returns whether further stops are possible.
     pub(super) fn is_on(&self) -> bool {
         self.socket.is_some()
     }
 
-    /// A launch begins: lets the accesses of chosen sites reach the access check.
+    /// Called when a launch begins: makes the accesses of chosen sites reach the access check.
     pub fn begin(&mut self, module: &mut Module, path: PathId) {
         (self.module, self.path, self.calls) = (module.id, path, Calls::default());
         if !self.is_on() {
@@ -60,7 +60,7 @@ impl Stops {
             chosen
         });
         if !self.wanted.allocations.is_empty() {
-            // Any of them may lead there, under whatever name the memory has by now.
+            // Any of these sites may access that memory, whatever name the memory has at that time.
             module.clear_ranges();
         }
         for &site in &chosen.open {
@@ -68,33 +68,32 @@ impl Stops {
         }
     }
 
-    /// Returns whether a site's range stays as it is: the accesses that `range` would let pass are to be seen.
+    /// Returns whether a site's range stays unchanged, because accesses that `range` would permit must reach the check.
     pub fn keeps_open(&self, site: u32, range: &SiteRange, registry: &Registry) -> bool {
         self.is_on()
             && (self.chosen.get(&self.module).is_some_and(|chosen| chosen.is_open(site))
                 || self.names(registry.find(range.low)))
     }
 
-    /// Returns whether accesses to shared memory are to be seen.
+    /// Returns whether accesses to shared memory must reach the check.
     pub fn watches_shared(&self) -> bool {
         self.is_on() && self.chosen.get(&self.module).is_some_and(|chosen| chosen.shared)
     }
 
-    /// Returns whether an allocation is one of those that were named.
+    /// Returns whether an allocation is one of the allocations that the user named.
     pub(super) fn names(&self, live: Option<&Live>) -> bool {
         let name = live.and_then(|live| live.name.as_deref());
         name.is_some_and(|name| self.wanted.allocations.iter().any(|wanted| wanted == name))
     }
 
-    /// The scheduler lets a warp continue, whose next item will be at `begin`.
+    /// Called when the scheduler lets a warp continue, whose next item will be at `begin`.
     pub fn resumed(&mut self, begin: *const u8) {
         self.calls.resumed(begin);
     }
 
-    /// The warp, known by its address, comes back.
+    /// Called when a warp, identified by its address, pauses.
     ///
-    /// # Safety
-    /// Whole items lie between the `begin` of [`Self::resumed`] and `end`.
+    /// # Safety Complete items lie between the `begin` of [`Self::resumed`] and `end`.
     pub unsafe fn paused(&mut self, warp: usize, end: *const u8, finished: bool) {
         // SAFETY: by the contract.
         unsafe { self.calls.paused(warp, end, finished) };

@@ -1,4 +1,4 @@
-//! The tensor core of the CPU device: products of tiles, for which lowered code calls.
+//! The tensor core of the CPU device: lowered code calls these functions to multiply tiles.
 
 pub mod numbers;
 pub mod product;

@@ -1,19 +1,19 @@
 //! Narrow floating-point formats.
 
-/// What an `f16` stands for.
+/// Returns the value of an `f16`.
 #[inline(always)]
 pub fn half(bits: u16) -> f32 {
     let magnitude = u32::from(bits & 0x7fff) << 13;
-    // The exponent is 112 too low for a float's; the product is exact, also where the half is subnormal.
+    // The exponent is 112 too low for a float. The product is exact, even if the half is subnormal.
     let scaled = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
     let special = if magnitude >= 31 << 23 { 0x7f80_0000 } else { 0 };
     f32::from_bits(scaled.to_bits() | special | u32::from(bits & 0x8000) << 16)
 }
 
-/// Returns the nearest `f16`, to even in ties; NaN is the GPU's.
+/// Returns the nearest `f16`, with ties to even. NaN becomes the NaN that a GPU produces.
 #[inline(always)]
 pub fn to_half(value: f32) -> u16 {
-    const LARGEST: u32 = 0x477f_f000; // From 65520 on the nearest is infinite.
+    const LARGEST: u32 = 0x477f_f000; // From 65520 on, the nearest `f16` is infinity.
     const SMALLEST_NORMAL: u32 = 0x3880_0000;
     let bits = value.to_bits();
     let (sign, magnitude) = ((bits >> 16) as u16 & 0x8000, bits & 0x7fff_ffff);
@@ -24,7 +24,7 @@ pub fn to_half(value: f32) -> u16 {
         return sign | 0x7c00;
     }
     if magnitude < SMALLEST_NORMAL {
-        // The last place of a float at one half is that of a subnormal f16.
+        // The last bit of a float at one half has the value of the last bit of a subnormal f16.
         let rounded = f32::from_bits(magnitude) + 0.5;
         return sign | (rounded.to_bits() - 0.5f32.to_bits()) as u16;
     }
@@ -32,19 +32,19 @@ pub fn to_half(value: f32) -> u16 {
     sign | ((magnitude + 0xfff + odd - (112 << 23)) >> 13) as u16
 }
 
-/// What a `bf16` stands for.
+/// Returns the value of a `bf16`.
 #[inline(always)]
 pub fn brain(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// Value of a `tf32`: the low 13 bits are ignored.
+/// Returns the value of a `tf32`: the low 13 bits are ignored.
 #[inline(always)]
 pub fn tensor32(bits: u32) -> f32 {
     f32::from_bits(bits & !0x1fff)
 }
 
-/// What an `e4m3` stands for: no infinities, and NaN only with all bits set.
+/// Returns the value of an `e4m3`: it has no infinities, and only the value with all bits set is NaN.
 pub fn e4m3(bits: u8) -> f32 {
     if bits & 0x7f == 0x7f {
         return f32::NAN;
@@ -53,7 +53,7 @@ pub fn e4m3(bits: u8) -> f32 {
     if bits & 0x80 != 0 { -magnitude } else { magnitude }
 }
 
-/// What an `e5m2` stands for: the upper half of an `f16`.
+/// Returns the value of an `e5m2`: it is the upper half of an `f16`.
 pub fn e5m2(bits: u8) -> f32 {
     half(u16::from(bits) << 8)
 }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By the definition of IEEE formats.
+    /// Returns the value according to the definition of IEEE formats.
     fn defined(bits: u32, exponent_bits: u32, fraction_bits: u32) -> f64 {
         let fraction = f64::from(bits & ((1 << fraction_bits) - 1));
         let exponent = (bits >> fraction_bits & ((1 << exponent_bits) - 1)) as i32;

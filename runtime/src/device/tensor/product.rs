@@ -1,22 +1,22 @@
-//! Products of tiles, on registers as `warpline_format::matrix` lays them out.
+//! Products of tiles, on registers with the layout of `warpline_format::matrix`.
 //!
-//! Hardware leaves the order of additions and their intermediate precision open. Here each element of D begins with C's and
-//! takes one product after the other, in the order of k, in single precision (doubles: fused, in double). Products of f16, bf16,
-//! tf32 and 8-bit floats are exact in single precision unless they leave its range. Integers are exact, and wrap or
-//! saturate once, at the end.
+//! Hardware does not define the order of the additions or their intermediate precision. Here each element of D starts
+//! with the element of C and adds one product after the other, in the order of k, in single precision (for doubles:
+//! with fused operations in double precision). Products of f16, bf16, tf32 and 8-bit floats are exact in single
+//! precision unless they exceed its range. Integers are exact, and wrap or saturate once, at the end.
 
 use super::numbers;
 use warpline_format::matrix::{Accumulator, Element, Operation};
 
-/// A register: one word of each lane.
+/// A register: one word for each lane.
 pub type Register = [u32; 32];
-/// A register of doubles, as bits.
+/// A register of doubles, represented as bits.
 pub type WideRegister = [u64; 32];
 
-/// Rows of 8 columns.
+/// The sums of a tile: rows of 8 columns.
 type Sums<T> = [[T; 8]; 16];
 
-/// The product of any operation but those on doubles.
+/// Computes the product of any operation except those on doubles.
 pub fn narrow(operation: Operation, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
     use Element::*;
     if !operation.a.is_float() {
@@ -35,12 +35,12 @@ pub fn narrow(operation: Operation, a: &[Register], b: &[Register], c: &[Registe
     write_floats(operation, &sums, d);
 }
 
-/// Reads the elements of a word with two.
+/// Reads an element of a word that contains two elements.
 fn halves(read: impl Fn(u16) -> f32 + Copy) -> impl Fn(u32, usize) -> f32 + Copy {
     move |word, element| read((word >> (16 * element)) as u16)
 }
 
-/// Reads the elements of a word with four 8-bit floats.
+/// Reads an element of a word that contains four 8-bit floats.
 fn bytes(element: Element) -> impl Fn(u32, usize) -> f32 + Copy {
     let read = if element == Element::E4M3 { numbers::e4m3 } else { numbers::e5m2 };
     move |word, element| read((word >> (8 * element)) as u8)
@@ -71,7 +71,7 @@ fn write_floats(operation: Operation, sums: &Sums<f32>, d: &mut [Register]) {
     }
 }
 
-/// With `.satfinite`, infinite results are the largest number and NaN is 0.
+/// With `.satfinite`, an infinite result becomes the largest number and NaN becomes 0.
 fn finite_half(value: f32, saturate: bool) -> u16 {
     match numbers::to_half(value) {
         bits if !saturate || bits & 0x7c00 != 0x7c00 => bits,
@@ -80,7 +80,8 @@ fn finite_half(value: f32, saturate: bool) -> u16 {
     }
 }
 
-/// Row, column, register and half (where two are in a register) of the elements of C or D; evens come before odds.
+/// Returns the row, column, register and half (if a register contains two) of each element of C or D; even columns come
+/// before odd ones.
 fn places(operation: Operation, kind: Accumulator) -> impl Iterator<Item = (usize, usize, usize, usize)> {
     (0..operation.rows() as usize).flat_map(move |row| {
         (0..8).map(move |column| match kind {
@@ -90,7 +91,7 @@ fn places(operation: Operation, kind: Accumulator) -> impl Iterator<Item = (usiz
     })
 }
 
-/// Adds the products of all blocks. `E`: elements in a register.
+/// Adds the products of all blocks. `E` is the number of elements in a register.
 #[inline(always)]
 fn add_floats<const E: usize>(
     operation: Operation,
@@ -102,7 +103,7 @@ fn add_floats<const E: usize>(
 ) {
     let halves = operation.rows() as usize / 8;
     for block in 0..operation.blocks as usize {
-        // By row of B, so that a row of D is a vector.
+        // The elements of B are stored by row, so that a row of D is a vector.
         let mut right = [[0f32; 8]; 16];
         for (lane, &word) in b[block].iter().enumerate() {
             for element in 0..E {
@@ -150,7 +151,7 @@ fn integers(operation: Operation, a: &[Register], b: &[Register], c: &[Register]
     }
 }
 
-/// Products of the elements of two words, summed: at most 32 of them.
+/// Returns the sum of the products of the elements of two words, at most 32 products.
 #[inline(always)]
 fn dot(operation: Operation, left: u32, right: u32) -> i32 {
     let elements = |word: u32, element: Element| {
@@ -170,7 +171,7 @@ fn dot(operation: Operation, left: u32, right: u32) -> i32 {
     }
 }
 
-/// The product of doubles.
+/// Computes the product of doubles.
 pub fn wide(operation: Operation, a: &[WideRegister], b: &[WideRegister], c: &[WideRegister], d: &mut [WideRegister]) {
     let halves = operation.rows() as usize / 8;
     for (row, column, register, _) in places(operation, Accumulator::Double) {
@@ -192,7 +193,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Element of A or B at a row (of A, column of B) and a place along k, read off the PTX ISA's figures.
+    /// Returns an element of A or B at a row of A or a column of B and a position along k, as in the figures of the PTX
+    /// ISA.
     fn factor(registers: &[Register], element: Element, halves: usize, outer: usize, k: usize) -> u32 {
         let (bits, per) = (element.bits() as usize, element.per_register() as usize);
         let (block, rest) = (k / (4 * per), k % (4 * per));
@@ -217,7 +219,7 @@ mod tests {
         Operation { a, b: a, c: d, d, tall, blocks, saturate, and: tall }
     }
 
-    /// Registers whose elements are small numbers of few bits, so that every sum is exact in any order.
+    /// Creates registers whose elements are small numbers with few bits, so that every sum is exact in any order.
     fn small(element: Element, seeds: &[u32], count: usize) -> Vec<Register> {
         let pattern = |seed: u32| match element {
             Element::Half => [0x3c00, 0x4000, 0xc000, 0x3800, 0, 0xbc00, 0x4200, 0x8000][seed as usize % 8],
@@ -278,7 +280,7 @@ mod tests {
                     }
                 }).sum();
                 let wanted = read(&start) + sum;
-                // Integers wrap.
+                // Integers wrap around.
                 let wanted = if d == Accumulator::Integer { f64::from(wanted as i64 as i32) } else { wanted };
                 prop_assert_eq!(read(&result), wanted);
             }

@@ -1,17 +1,16 @@
-//! What lowered code calls.
+//! The function that lowered code calls for tile products.
 
 use super::product::{self, Register, WideRegister};
 use warpline_format::matrix::{Element, Operation};
 
-/// Registers of C at most: two of each half of the rows.
+/// The maximum number of registers of C: two for each half of the rows.
 const MOST_SUMS: usize = 4;
 
-/// D = A · B + C of one tile. `operation` is [`Operation::to_bits`]; the others are registers as
+/// Computes D = A · B + C of one tile. `operation` is [`Operation::to_bits`]; the others are registers as
 /// `warpline_format::matrix` defines.
 ///
-/// # Safety
-/// Called by lowered code: each pointer has [`Operation::registers`] registers, 8-byte aligned; D may be where C is,
-/// and overlaps none of the others.
+/// # Safety Called by lowered code: each pointer has [`Operation::registers`] registers, 8-byte aligned. D may have the
+/// same address as C, and it overlaps none of the others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) {
     let Some(operation) = Operation::from_bits(operation) else {

@@ -1,5 +1,5 @@
-//! From the addresses that a GPU gave out to the synthetic ones of the trace, which depend on nothing but the order
-//! and sizes of allocations.
+//! Translates the addresses of a GPU to the synthetic addresses of the trace, which depend only on the order and the
+//! sizes of allocations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A live allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// First address on the device.
+    /// The first address on the device.
     pub device: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// First address in the trace.
+    /// The first address in the trace.
     pub synthetic: u64,
 }
 
@@ -22,8 +22,8 @@ impl Range {
     }
 }
 
-/// Live allocations, sorted by device address. Changed by the program's threads, read by those that drain, which
-/// keep a snapshot until the generation changes.
+/// The live allocations, sorted by device address. The program's threads change the map. The threads that drain read
+/// it; each keeps a snapshot until the generation changes.
 #[derive(Debug, Default)]
 pub struct AddressMap {
     ranges: Mutex<Arc<Vec<Range>>>,
@@ -37,7 +37,7 @@ impl AddressMap {
         self.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// Enters an allocation, in the place of any that its bytes belonged to.
+    /// Inserts an allocation and removes earlier allocations that share its bytes.
     pub fn insert(&self, range: Range) {
         self.change(|ranges| {
             ranges.retain(|old| old.device >= range.device + range.bytes || old.device + old.bytes <= range.device);
@@ -46,19 +46,20 @@ impl AddressMap {
         });
     }
 
-    /// Takes out the allocation that starts at `device`.
+    /// Removes the allocation that starts at `device`.
     pub fn remove(&self, device: u64) {
         self.change(|ranges| ranges.retain(|range| range.device != device));
     }
 
     fn snapshot(&self) -> (Arc<Vec<Range>>, u64) {
-        // The generation first: a change in between only makes the snapshot be taken again.
+        // The generation is read first: if the map changes in between, the only effect is that the snapshot is taken
+        // again.
         let generation = self.generation.load(Ordering::Acquire);
         (self.ranges.lock().unwrap_or_else(PoisonError::into_inner).clone(), generation)
     }
 }
 
-/// Sites whose last allocation is remembered.
+/// The number of sites whose last allocation is cached.
 const REMEMBERED: usize = 1 << 10;
 
 /// A reader of an [`AddressMap`].
@@ -71,20 +72,21 @@ pub struct Translator<'m> {
 }
 
 impl<'m> Translator<'m> {
-    /// A reader of `map`.
+    /// Creates a reader of `map`.
     pub fn new(map: &'m AddressMap) -> Translator<'m> {
         let (ranges, generation) = map.snapshot();
         Translator { map, ranges, generation, last: vec![0; REMEMBERED] }
     }
 
-    /// Sees the changes made so far.
+    /// Updates the snapshot with the changes made so far.
     pub fn refresh(&mut self) {
         if self.map.generation.load(Ordering::Acquire) != self.generation {
             (self.ranges, self.generation) = self.map.snapshot();
         }
     }
 
-    /// Returns the allocation of an address. `site` only makes it faster: an instruction mostly stays in one allocation.
+    /// Returns the allocation that contains an address. `site` only makes the search faster, because an instruction
+    /// mostly stays in one allocation.
     #[inline]
     pub fn find(&mut self, site: u32, address: u64) -> Option<Range> {
         let last = &mut self.last[site as usize % REMEMBERED];
@@ -102,7 +104,7 @@ impl<'m> Translator<'m> {
         Some(range)
     }
 
-    /// Returns an address as the trace has it. One outside every allocation stays what it is.
+    /// Returns the trace address for a device address. An address outside every allocation stays unchanged.
     #[inline]
     pub fn translate(&mut self, site: u32, address: u64) -> u64 {
         self.find(site, address).map_or(address, |range| range.synthetic + (address - range.device))

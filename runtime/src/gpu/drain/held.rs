@@ -1,20 +1,21 @@
-//! Launch slots that belong to nodes of CUDA graphs: their kernels have the slot among their arguments, so it is theirs
-//! until the graph is gone, whether or not it runs.
+//! Launch slots that belong to nodes of CUDA graphs. A node's kernel has the slot as an argument, so the slot belongs
+//! to the node until the graph is destroyed, whether it runs or not.
 
 use super::session::Session;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Slots that graphs may hold; the others are for ordinary launches.
+/// The number of slots that graphs may hold; the others are for ordinary launches.
 pub const HELD_SLOTS: u32 = 40;
 
-/// How long a slot is waited for while nothing comes from the device. A kernel may be waiting for something that the
-/// program does only after this call, so there must be an end to it.
+/// The maximum time to wait for a slot while nothing arrives from the device. A kernel may wait for something that the
+/// program does only after this call, so the wait must end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Session {
-    /// Takes a slot for a node. `None` where graphs hold as many as they may, or none becomes free.
+    /// Assigns a slot to a node. Returns `None` if graphs already hold the maximum number of slots, or if no slot
+    /// becomes free.
     pub fn hold(&self) -> Option<u32> {
         let mut slots = self.lock();
         while !slots.stop && self.fault.load(Ordering::Relaxed) == 0 && slots.held.count_ones() < HELD_SLOTS {
@@ -29,14 +30,15 @@ impl Session {
         None
     }
 
-    /// Gives slots back that nodes held. One whose last launch is still under way is free when that has ended.
+    /// Releases slots that nodes held. A slot whose last launch still runs becomes free when the launch has ended.
     pub fn let_go(&self, held: impl IntoIterator<Item = u32>) {
         let mut slots = self.lock();
         held.into_iter().for_each(|slot| slots.held &= !(1 << slot));
         self.changed.notify_all();
     }
 
-    /// Makes a held slot busy, when its last launch has ended and read. False after a fault, or if it takes too long.
+    /// Marks a held slot as busy, after its last launch has ended and its records have been read. Returns `false` after
+    /// a fault, or if this takes too long.
     pub fn occupy(&self, slot: u32) -> bool {
         let mut slots = self.lock();
         while !slots.stop && self.fault.load(Ordering::Relaxed) == 0 {
@@ -52,7 +54,7 @@ impl Session {
         false
     }
 
-    /// `None` where nothing has changed and nothing has come from the device.
+    /// Returns `None` if nothing has changed and nothing has arrived from the device.
     fn wait_for_change<'s, T>(&'s self, guard: MutexGuard<'s, T>) -> Option<MutexGuard<'s, T>> {
         let before = self.progress.load(Ordering::Relaxed);
         let (guard, timeout) = self.changed.wait_timeout(guard, PATIENCE).unwrap_or_else(PoisonError::into_inner);

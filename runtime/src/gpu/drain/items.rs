@@ -1,37 +1,38 @@
-//! From records to the items of the trace: warp slots, turns, block starts, addresses of the trace.
+//! Turns records into the items of the trace: warp slots, turns, block starts, and addresses of the trace.
 
 use super::addresses::Translator;
 use super::residents::Places;
 use super::wire::{Kind, Record};
 use warpline_format::access::{self, Space, as_even, head, push_access};
 
-/// What must be known of a launch to write its items.
+/// The properties of a launch that are needed to write its items.
 #[derive(Clone, Debug)]
 pub struct LaunchShape {
-    /// Number in the trace.
+    /// The launch's number in the trace.
     pub id: u64,
-    /// Threads per block.
+    /// The number of threads per block.
     pub threads: u32,
-    /// Blocks that share an SM.
+    /// The number of blocks that share an SM.
     pub resident: u32,
-    /// SMs of the device.
+    /// The number of SMs of the device.
     pub sms: u32,
-    /// Bytes that the system keeps at the start of each block's shared memory.
+    /// The number of bytes that the system reserves at the start of each block's shared memory.
     pub shared_reserved: u32,
-    /// Bits of a shared address that hold the offset in the block's shared memory.
+    /// The bits of a shared address that contain the offset in the block's shared memory.
     pub shared_bits: u64,
-    /// Of every `n` blocks the first is traced.
+    /// Of every `n` blocks, the first is traced.
     pub block_share: u64,
 }
 
 impl LaunchShape {
-    /// Warps per block.
+    /// Returns the number of warps per block.
     pub fn warps(&self) -> u32 {
         self.threads.div_ceil(32)
     }
 }
 
-/// Most records of an SM that wait for a place (1.3 MB). A block that has no place by then pushes another out.
+/// The maximum number of records of an SM that wait for a block slot (1.3 MB). If a block has no slot by then, it
+/// evicts another block.
 const MOST_HELD: usize = 4096;
 
 /// Writes the items of one launch.
@@ -39,43 +40,43 @@ const MOST_HELD: usize = 4096;
 pub struct ItemWriter {
     shape: LaunchShape,
     places: Vec<Places>,
-    /// Indexed by SM: records of blocks that wait for a place, in their order.
+    /// For each SM, the records of blocks that wait for a block slot, in their order.
     held: Vec<Vec<(Record, [u64; 32])>>,
     items: Vec<u8>,
-    /// Slot whose turn is open, and where its head lies.
+    /// The slot whose turn is open, and the position of the turn's head.
     turn: Option<(u32, usize)>,
     addresses: Vec<u64>,
 }
 
 impl ItemWriter {
-    /// A writer for a launch that has just begun.
+    /// Creates a writer for a launch that has just begun.
     pub fn new(shape: LaunchShape) -> ItemWriter {
         let places = vec![Places::new(shape.resident, shape.threads); shape.sms as usize];
         let held = vec![Vec::new(); shape.sms as usize];
         ItemWriter { shape, places, held, items: Vec::new(), turn: None, addresses: Vec::with_capacity(32) }
     }
 
-    /// Number of the launch.
+    /// Returns the launch's number in the trace.
     pub fn launch(&self) -> u64 {
         self.shape.id
     }
 
-    /// Blocks that left their place before their threads did.
+    /// Returns the number of blocks that were evicted before their threads ended.
     pub fn evicted(&self) -> u64 {
         self.places.iter().map(|places| places.evicted).sum()
     }
 
-    /// Bytes waiting.
+    /// Returns the number of waiting bytes.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Returns whether none wait.
+    /// Returns whether no bytes wait.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Hands over what waits, as one batch.
+    /// Returns the waiting bytes as one batch.
     pub fn take(&mut self) -> Vec<u8> {
         self.end_turn();
         std::mem::take(&mut self.items)
@@ -93,7 +94,7 @@ impl ItemWriter {
         self.items.extend_from_slice(&second.to_le_bytes());
     }
 
-    /// Writes a record that the ring of `sm` held; `lanes` are the addresses of a delta or full one.
+    /// Writes a record from the ring of `sm`; `lanes` are the addresses of a delta or full record.
     pub fn record(&mut self, sm: usize, record: &Record, lanes: &[u64; 32], translator: &mut Translator<'_>) {
         if !record.block.is_multiple_of(self.shape.block_share) {
             return;
@@ -134,14 +135,14 @@ impl ItemWriter {
         }
     }
 
-    /// Writes what waited for a place, as far as there is one now.
+    /// Writes the records that waited for a block slot, as far as slots are free now.
     fn release(&mut self, sm: usize, translator: &mut Translator<'_>) {
         for (record, lanes) in std::mem::take(&mut self.held[sm]) {
             self.record(sm, &record, &lanes, translator);
         }
     }
 
-    /// Writes all that waits: no block will leave its place any more.
+    /// Writes all waiting records, because no block will leave its slot any more.
     pub fn finish(&mut self, translator: &mut Translator<'_>) {
         for sm in 0..self.held.len() {
             while !self.held[sm].is_empty() {
@@ -175,8 +176,9 @@ impl ItemWriter {
             let low = record.lane(mask.trailing_zeros());
             let high = record.lane(31 - mask.leading_zeros());
             let shift = place(low).wrapping_sub(low);
-            // One shift for all lanes: both ends lie in one allocation, and so does what is between. The ends are the
-            // extremes only if the halves do not overlap; then, and across allocations, the lanes go one by one.
+            // The same shift applies to all lanes if both ends are in one allocation, because then all addresses in
+            // between are in it as well. The ends are the extreme addresses only if the halves do not overlap. If they
+            // overlap, or if the ends are in different allocations, the lanes are translated one by one.
             if place(high).wrapping_sub(high) == shift
                 && let Some((bases, stride)) = halves(record)
             {
@@ -205,8 +207,8 @@ impl ItemWriter {
     }
 }
 
-/// Bases of lanes 0 and 16 and the stride, unless the record's sums wrap around or a half runs against the order of
-/// the other.
+/// Returns the base addresses of lanes 0 and 16 and the stride, unless the record's sums wrap around or one half has
+/// the opposite order of the other.
 fn halves(record: &Record) -> Option<([u64; 2], i32)> {
     let mask = record.mask;
     let stride = record.stride as i32;
@@ -214,7 +216,7 @@ fn halves(record: &Record) -> Option<([u64; 2], i32)> {
     let (first, second) = (lowest(mask & 0xffff), lowest(mask & 0xffff_0000));
     let base = |lane: u32| record.lane(lane).wrapping_sub((i64::from(stride) * i64::from(lane & 15)) as u64);
     let bases = [first.map_or(0, base), second.map_or(0, base)];
-    // The device computes modulo 2^32; here the last lane of each half must come out the same with whole numbers.
+    // The device computes modulo 2^32. Without the modulo, the last lane of each half must give the same result here.
     let agrees = |half: u32, base: u64| {
         half == 0 || {
             let last = 31 - half.leading_zeros();
@@ -314,8 +316,8 @@ mod tests {
         starts.collect()
     }
 
-    /// As an H100 does: a third block begins on the registers of warps that have ended, before the first block's last
-    /// warp has.
+    /// An H100 behaves in this way: a third block begins in the registers of warps that have ended, before the first
+    /// block's last warp has ended.
     #[test]
     fn a_block_that_begins_before_anothers_last_warp_ends_waits_for_its_place() {
         let map = AddressMap::default();
@@ -356,7 +358,7 @@ mod tests {
         let items = writer.take();
         assert_eq!(starts_of(&items).iter().map(|start| start.0).collect::<Vec<_>>(), [2, 3, 4]);
         assert_eq!(writer.evicted(), 3);
-        // However long it waits, it takes little room.
+        // However long the block waits, it needs little memory.
         for turn in 0..3 * MOST_HELD as u64 {
             writer.record(0, &record(Kind::Uniform, 9, 0, 1, turn), &[0; 32], &mut translator);
         }
@@ -381,7 +383,7 @@ mod tests {
         let map = AddressMap::default();
         let mut translator = Translator::new(&map);
         let mut writer = ItemWriter::new(shape());
-        // Both halves start together: the last lane is not the highest address of all.
+        // Both halves start together, so the last lane does not have the highest address.
         let overlapping = Record { half: 8, ..record(Kind::Affine, 0, 0, u32::MAX, 0x7000) };
         writer.record(0, &overlapping, &[0; 32], &mut translator);
         let expected: Vec<_> = (0..32).map(|lane| (lane, overlapping.lane(lane))).collect();

@@ -1,4 +1,4 @@
-//! What the GPU sends, taken from its rings while it runs and made the items of a trace.
+//! Reads the records that the GPU sends from its rings while kernels run, and turns them into the items of a trace.
 
 pub mod addresses;
 pub mod held;

@@ -1,33 +1,35 @@
-//! Which block sits in which place of an SM, found from the records alone: a block takes a place with its first
-//! record and leaves it when all its threads have left the kernel. An SM gives a warp's registers away when that warp ends, so
-//! a block may begin while another's last warps still run (measured on an H100: 20 of the 1024 blocks of a vector
-//! addition): for a moment there are more blocks than places, and the new one waits for its place here.
+//! Determines from the records alone which block occupies which block slot of an SM. A block takes a slot with its
+//! first record and leaves it when all its threads have left the kernel. An SM frees a warp's registers when the warp
+//! ends, so a block may begin while the last warps of another block still run (measured on an H100: 20 of the 1024
+//! blocks of a vector addition). For a moment, there are more blocks than slots, and the new block waits for a slot
+//! here.
 
-/// A block in a place.
+/// A block in a slot.
 #[derive(Clone, Copy, Debug)]
 struct Resident {
     block: u64,
-    /// Threads that have not left the kernel.
+    /// The number of threads that have not left the kernel.
     threads: u32,
 }
 
-/// The places of one SM for one launch.
+/// The block slots of one SM for one launch.
 #[derive(Clone, Debug)]
 pub struct Places {
     places: Vec<Option<Resident>>,
     threads: u32,
     last: usize,
-    /// Blocks that were pushed out although they had not ended: their later records start them anew.
+    /// The number of blocks that were evicted before they ended; their later records start them again.
     pub evicted: u64,
 }
 
 impl Places {
-    /// `resident` places for blocks of `threads` threads.
+    /// Creates `resident` slots for blocks of `threads` threads.
     pub fn new(resident: u32, threads: u32) -> Places {
         Places { places: vec![None; resident.max(1) as usize], threads, last: 0, evicted: 0 }
     }
 
-    /// Returns the place of a block, and whether it has just taken it; `None` while others have all places.
+    /// Returns the slot of a block, and whether the block has just taken it; returns `None` if other blocks occupy all
+    /// slots.
     #[inline]
     pub fn place(&mut self, block: u64) -> Option<(u32, bool)> {
         if self.places[self.last].is_some_and(|resident| resident.block == block) {
@@ -48,7 +50,7 @@ impl Places {
         Some((free as u32, true))
     }
 
-    /// Lanes of a block leave the kernel; whether that frees its place.
+    /// Records that lanes of a block leave the kernel; returns whether this frees the block's slot.
     pub fn leave(&mut self, place: u32, lanes: u32) -> bool {
         let entry = &mut self.places[place as usize];
         if let Some(resident) = entry {
@@ -60,7 +62,7 @@ impl Places {
         entry.is_none()
     }
 
-    /// Frees the place of the block with the fewest threads left.
+    /// Frees the slot of the block with the fewest remaining threads.
     pub fn evict(&mut self) {
         let left = |place: &Option<Resident>| place.map_or(u32::MAX, |resident| resident.threads);
         if let Some(place) = self.places.iter_mut().min_by_key(|place| left(place)) {

@@ -1,7 +1,7 @@
-//! One GPU: its rings, the launches under way, and the thread that drains them.
+//! One GPU: its rings, its running launches, and the thread that drains the rings.
 //!
-//! The thread makes no call of CUDA, so that it continues while the program waits inside one, and no lock is held
-//! across a call of CUDA that may wait for a kernel.
+//! The thread makes no CUDA call, so it continues while the program waits inside one. No lock is held during a CUDA
+//! call that may wait for a kernel.
 
 use super::addresses::{AddressMap, Translator};
 use super::items::{ItemWriter, LaunchShape};
@@ -12,14 +12,14 @@ use std::time::Duration;
 use warpline_format::event::{Event, LaunchEnd, LaunchId};
 use warpline_format::gpu::CountLayout;
 
-/// Bytes of items that are collected before they go to the trace.
+/// The number of bytes of items that are collected before they go to the trace.
 const BATCH: usize = 256 << 10;
-/// Records that one ring may send before the next has its turn.
+/// The maximum number of records that are read from one ring before the next ring is read.
 const TURN: usize = 512;
-/// Rounds without a record after which the thread sleeps between looks.
+/// After this number of iterations without a record, the thread sleeps between its checks.
 const PATIENCE: u32 = 2000;
 
-/// Where the trace goes; the process's own, but for tests.
+/// The destination of the items. Outside tests, it is the trace of the process.
 pub trait Output: Send + Sync {
     /// A batch of items.
     fn batch(&self, launch: LaunchId, items: &[u8]);
@@ -27,80 +27,80 @@ pub trait Output: Send + Sync {
     fn event(&self, event: Event);
 }
 
-/// Memory that device and host share, made by whoever can call CUDA.
+/// Memory that device and host share. The part of the program that can call CUDA creates it.
 #[derive(Debug)]
 pub struct Shared {
-    /// SMs of the device.
+    /// The number of SMs of the device.
     pub sms: u32,
-    /// Bytes of a ring, a power of two.
+    /// The size of a ring in bytes, a power of two.
     pub capacity: u64,
-    /// Data of the rings as the host sees it: zeroed, one ring after another.
+    /// The host address of the data of the rings: zeroed, one ring after another.
     pub data: *mut u8,
-    /// The host's positions, one in each cache line of 64 bytes, zeroed.
+    /// The host's positions, zeroed; each is in its own cache line of 64 bytes.
     pub tails: *mut u8,
 }
 
-// SAFETY: plain addresses of memory that lives as long as the process.
+// SAFETY: the fields are addresses of memory that lives as long as the process.
 unsafe impl Send for Shared {}
-// SAFETY: as above; all access goes through atomics.
+// SAFETY: the fields are addresses of memory that lives as long as the process; all access goes through atomics.
 unsafe impl Sync for Shared {}
 
-/// A launch as the draining thread needs it.
+/// The properties of a launch that the draining thread needs.
 #[derive(Clone, Debug)]
 pub struct Begun {
-    /// For its items.
+    /// The shape, for the launch's items.
     pub shape: LaunchShape,
-    /// For its counts.
+    /// The layout, for the launch's counts.
     pub layout: Arc<CountLayout>,
-    /// Its requests are counted on the device, and there are no records.
+    /// Whether requests are counted on the device, so that there are no records.
     pub counted: bool,
-    /// The user's filters exclude this launch: its records are discarded.
+    /// Whether the user's filters exclude this launch, so that its records are discarded.
     pub discarded: bool,
-    /// The ticket that its finish kernel fills in.
+    /// The ticket that the launch's finish kernel fills in.
     pub ticket: TicketPlace,
 }
 
-/// A [`Ticket`] and what follows it, as the host sees it.
+/// The host address of a [`Ticket`] and the data after it.
 #[derive(Clone, Copy, Debug)]
 pub struct TicketPlace(pub *mut u64);
 
-// SAFETY: as for `Shared`.
+// SAFETY: the reasons for `Shared` apply.
 unsafe impl Send for TicketPlace {}
 
 impl TicketPlace {
     fn word(self, index: u64) -> u64 {
-        // SAFETY: the caller stays within the ticket; the device writes the words before `done`.
+        // SAFETY: the caller's index is within the ticket; the device writes these words before `done`.
         unsafe { (*self.0.add(index as usize).cast::<AtomicU64>()).load(Ordering::Relaxed) }
     }
 
     fn done(self) -> &'static AtomicU64 {
-        // SAFETY: the first word of a ticket, which lives as long as the process.
+        // SAFETY: the address is that of the first word of a ticket, which lives as long as the process.
         unsafe { &*self.0.cast::<AtomicU64>() }
     }
 }
 
-/// The launch slots, but for which of them are busy.
+/// The launch slots, without the information which slots are busy.
 #[derive(Debug, Default)]
 pub(in crate::gpu) struct Slots {
     begun: Vec<Option<Begun>>,
-    /// Slots that belong to nodes of CUDA graphs, a bit each.
+    /// The slots that belong to nodes of CUDA graphs, with one bit for each slot.
     pub(in crate::gpu) held: u64,
     pub(in crate::gpu) stop: bool,
 }
 
-/// A GPU that takes part in the trace.
+/// A GPU whose launches are recorded in the trace.
 pub struct Session {
-    /// The shared memory.
+    /// The memory that device and host share.
     pub shared: Shared,
     slots: Mutex<Slots>,
-    /// A slot has become free, or busy.
+    /// Signals that a slot has become free or busy.
     pub(in crate::gpu) changed: Condvar,
     pub(in crate::gpu) busy: AtomicU64,
-    /// Slots whose launch did not start after all.
+    /// The slots whose launch did not start.
     withdrawn: AtomicU64,
-    /// Rounds of the draining thread in which something had come.
+    /// The number of iterations of the draining thread in which records had arrived.
     pub(in crate::gpu) progress: AtomicU64,
-    /// Code of the error after which nothing more comes from the device.
+    /// The code of the error after which nothing more arrives from the device.
     pub(in crate::gpu) fault: AtomicI32,
     addresses: &'static AddressMap,
     output: Box<dyn Output>,
@@ -108,7 +108,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Returns a session whose thread runs from now on.
+    /// Returns a session and starts its thread.
     pub fn start(shared: Shared, addresses: &'static AddressMap, output: Box<dyn Output>) -> Arc<Session> {
         let session = Arc::new(Session {
             shared,
@@ -125,7 +125,7 @@ impl Session {
         let own = session.clone();
         let spawned = std::thread::Builder::new().name("warpline-drain".into()).spawn(move || own.drain());
         if let Err(error) = spawned {
-            // Without the thread a hooked kernel would wait for ever: no slot is ever given out.
+            // Without the thread, a hooked kernel would wait forever, so no slot is ever assigned.
             crate::output::message::note(&format!("cannot start the thread that reads the GPU's records: {error}"));
             session.lock().stop = true;
         }
@@ -136,7 +136,7 @@ impl Session {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a launch slot, waiting for one where all are busy. `None` after a fault.
+    /// Takes a launch slot, and waits if all slots are busy. Returns `None` after a fault.
     pub fn take_slot(&self) -> Option<u32> {
         let mut slots = self.lock();
         loop {
@@ -153,14 +153,14 @@ impl Session {
         }
     }
 
-    /// The launch in a slot is about to start.
+    /// Announces that the launch in a slot is about to start.
     pub fn begin(&self, slot: u32, begun: Begun) {
         begun.ticket.done().store(0, Ordering::Relaxed);
         self.lock().begun[slot as usize] = Some(begun);
         self.changed.notify_all();
     }
 
-    /// Gives a slot back whose launch did not start, and ends the launch in the trace where it had begun.
+    /// Releases a slot whose launch did not start, and ends the launch in the trace if it had begun there.
     pub fn cancel(&self, slot: u32, error: i32) {
         let begun = self.withdraw(slot);
         if let Some(begun) = begun {
@@ -170,13 +170,13 @@ impl Session {
         self.release(slot);
     }
 
-    /// Releases a slot that was not used; the caller writes the launch's end.
+    /// Releases a slot that was not used; the caller writes the end of the launch.
     pub fn release_unused(&self, slot: u32) {
         self.withdraw(slot);
         self.release(slot);
     }
 
-    /// Withdraws the announcement of a launch; the draining thread may have read it already.
+    /// Withdraws the announcement of a launch, which the draining thread may already have read.
     fn withdraw(&self, slot: u32) -> Option<Begun> {
         let begun = self.lock().begun[slot as usize].take();
         self.withdrawn.fetch_or(1 << slot, Ordering::Release);
@@ -189,7 +189,7 @@ impl Session {
         self.changed.notify_all();
     }
 
-    /// Waits until every launch that has begun has ended and in the trace.
+    /// Waits until every launch that has begun has ended and is in the trace.
     pub fn settle(&self) {
         let mut slots = self.lock();
         while self.busy.load(Ordering::Relaxed) != 0 && !slots.stop {
@@ -197,14 +197,15 @@ impl Session {
         }
     }
 
-    /// The device has stopped with an error: what has arrived is read, and the launches under way end with it.
+    /// Records that the device has stopped with an error: records that have arrived are read, and the running launches
+    /// end with the error.
     pub fn fail(&self, error: i32) {
         let _slots = self.lock();
         let _ = self.fault.compare_exchange(0, error, Ordering::Relaxed, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
-    /// Returns whether records were dropped because the user allowed it.
+    /// Returns whether records were dropped, which happens only if the user allowed it.
     pub fn has_dropped(&self) -> bool {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -238,7 +239,7 @@ impl Session {
             if quiet < PATIENCE {
                 std::hint::spin_loop();
             } else {
-                // Rings hold milliseconds of records; a nap costs the kernels nothing.
+                // The rings can store the records of several milliseconds, so a short sleep does not delay the kernels.
                 drain.flush();
                 std::thread::sleep(Duration::from_micros(100));
             }
@@ -246,7 +247,7 @@ impl Session {
     }
 }
 
-/// State of the draining thread.
+/// The state of the draining thread.
 struct Drain<'s> {
     session: &'s Session,
     readers: Vec<Reader>,
@@ -261,7 +262,7 @@ impl<'s> Drain<'s> {
         let Shared { sms, capacity, data, tails } = session.shared;
         let readers = (0..sms as usize)
             .map(|sm| {
-                // SAFETY: the memory has these bounds, is zeroed, and lives as long as the process; this thread alone
+                // SAFETY: the memory has these bounds, is zeroed, and lives as long as the process; only this thread
                 // reads it.
                 unsafe { Reader::new(data.add(sm * capacity as usize), capacity, tails.add(64 * sm).cast()) }
             })
@@ -270,7 +271,7 @@ impl<'s> Drain<'s> {
         Drain { session, readers, writers: (0..SLOTS).map(|_| None).collect(), translator, dropped: 0, damaged: 0 }
     }
 
-    /// Reads what has arrived; whether there was anything.
+    /// Reads the records that have arrived; returns whether there were any.
     fn read_rings(&mut self) -> bool {
         self.translator.refresh();
         let mut moved = false;
@@ -311,7 +312,7 @@ impl<'s> Drain<'s> {
         }
     }
 
-    /// Returns whether the launch in a slot is known; discards the state of one that did not start.
+    /// Returns whether the launch in a slot is known; discards the state of a launch that did not start.
     fn has_writer(&mut self, slot: usize) -> bool {
         let bit = 1 << slot;
         if self.session.withdrawn.load(Ordering::Acquire) & bit != 0 {
@@ -327,7 +328,7 @@ impl<'s> Drain<'s> {
         self.writers[slot].is_some()
     }
 
-    /// Hands all items on that wait.
+    /// Passes on all waiting items.
     fn flush(&mut self) {
         for (writer, _) in self.writers.iter_mut().flatten() {
             if !writer.is_empty() {
@@ -337,7 +338,7 @@ impl<'s> Drain<'s> {
         }
     }
 
-    /// Ends the launches whose last record has been read; whether there were any.
+    /// Ends the launches whose last record has been read; returns whether there were any.
     fn end_launches(&mut self) -> bool {
         let mut ended = false;
         let mut busy = self.session.busy.load(Ordering::Relaxed);
@@ -403,7 +404,8 @@ impl<'s> Drain<'s> {
         self.session.release(slot as u32);
     }
 
-    /// After a fault: reads the rings as far as they were written, over the gaps of warps that did not get to it.
+    /// After a fault, reads the rings up to the last written word, and skips the gaps of warps that did not complete
+    /// their records.
     fn salvage(&mut self) {
         for sm in 0..self.readers.len() {
             let end = self.readers[sm].horizon();

@@ -1,65 +1,65 @@
-//! What the device sends: `runtime/device/wire.h` in Rust. `runtime/tests/gpu_protocol.rs` compares the two.
+//! The data that the device sends: `runtime/device/wire.h` in Rust. `runtime/tests/gpu_protocol.rs` compares the two.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use warpline_format::access::{LANES, SITE_MASK};
 
-/// Set in every word that could otherwise be zero.
+/// A bit that is set in every word that could otherwise be zero.
 pub const MARK: u64 = 1 << 63;
-/// Records start at multiples of this many bytes.
+/// Records start at multiples of this number of bytes.
 pub const RECORD_UNIT: u64 = 32;
-/// Bits of the launch slot in the word that identifies the sender of a record.
+/// The number of bits of the launch slot in the word that identifies the sender of a record.
 pub const SLOT_BITS: u32 = 6;
-/// Launches that can be under way at once.
+/// The maximum number of launches that can run at once.
 pub const SLOTS: usize = 1 << SLOT_BITS;
-/// Position of a ring's size (its logarithm) in `Target::flags`.
+/// The position of a ring's size (its logarithm) in `Target::flags`.
 pub const FLAG_CAPACITY_SHIFT: u32 = 8;
-/// Drop records and count them instead of waiting for room.
+/// The flag for dropping and counting records instead of waiting for room.
 pub const FLAG_DROP: u64 = 1 << 13;
-/// Position of the number of count cells per SM.
+/// The position of the number of count cells per SM.
 pub const FLAG_COUNTS_SHIFT: u32 = 32;
 
-/// State of a ring in device memory.
+/// The state of a ring in device memory.
 #[repr(C, align(128))]
 #[derive(Clone, Copy, Debug)]
 pub struct RingControl {
-    /// Bytes reserved so far.
+    /// The number of bytes reserved so far.
     pub head: u64,
-    /// Positions below may be written.
+    /// Positions below this value may be written.
     pub limit: u64,
-    /// Records not sent because the ring was full.
+    /// The number of records that were not sent because the ring was full.
     pub dropped: u64,
-    /// Device address of the host's position.
+    /// The device address of the host's position.
     pub tail: u64,
 }
 
-/// Start of what the finish kernel writes; `u64 positions[sms]`, `u64 dropped[sms]` and the sums of the count cells
-/// follow.
+/// The start of the data that the finish kernel writes; `u64 positions[sms]`, `u64 dropped[sms]` and the sums of the
+/// count cells follow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket {
-    /// 1 when all the rest is there.
+    /// Is 1 when all other data is complete.
     pub done: u64,
-    /// SMs of the device; written by the host before the launch.
+    /// The number of SMs of the device; the host writes it before the launch.
     pub sms: u64,
 }
 
-/// Kinds of records.
+/// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
     /// One address.
     Uniform = 3,
-    /// Constant stride.
+    /// Addresses with a constant stride.
     Affine = 4,
-    /// 32-bit offsets.
+    /// Addresses as 32-bit offsets.
     Delta = 5,
-    /// Whole addresses.
+    /// Complete addresses.
     Full = 6,
-    /// Block-wide barrier.
+    /// A block-wide barrier.
     Barrier = 7,
-    /// Enters a function.
+    /// The call of a function.
     Call = 8,
-    /// Leaves it.
+    /// The return from a function.
     Return = 9,
     /// Lanes leave the kernel.
     Exit = 11,
@@ -80,7 +80,7 @@ impl Kind {
         })
     }
 
-    /// Bytes of a record.
+    /// Returns the size of a record in bytes.
     fn bytes(self, mask: u32) -> u64 {
         let lanes = u64::from(mask.count_ones());
         match self {
@@ -91,33 +91,33 @@ impl Kind {
     }
 }
 
-/// One record, addresses as the device has them.
+/// One record with the addresses of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Kind.
     pub kind: Kind,
-    /// Space field of the head.
+    /// The space field of the head.
     pub space: u8,
-    /// Site or call site.
+    /// The site or call site.
     pub site: u32,
-    /// Active lanes, never zero.
+    /// The active lanes, never zero.
     pub mask: u32,
-    /// Linear block.
+    /// The linear number of the block.
     pub block: u64,
-    /// Warp in the block.
+    /// The number of the warp in the block.
     pub warp: u32,
-    /// Launch slot.
+    /// The launch slot.
     pub slot: u32,
-    /// Address of the lowest active lane (uniform, affine).
+    /// The address of the lowest active lane (uniform, affine).
     pub base: u64,
-    /// Bytes from lane to lane, and from one half warp to the other (affine).
+    /// The number of bytes from lane to lane (affine).
     pub stride: u32,
-    /// See [`Record::stride`].
+    /// The number of bytes from one half warp to the other (affine).
     pub half: u32,
 }
 
 impl Record {
-    /// Address of a lane of a uniform or affine record.
+    /// Returns the address of a lane of a uniform or affine record.
     pub fn lane(&self, lane: u32) -> u64 {
         let first = self.mask.trailing_zeros();
         let step = (lane & 15).wrapping_sub(first & 15);
@@ -127,18 +127,18 @@ impl Record {
     }
 }
 
-/// What a ring holds next.
+/// The result of reading the next record of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// A whole record; addresses of its lanes, where they are listed one by one, are in [`Reader::lanes`].
+    /// A complete record. If the addresses of its lanes are listed one by one, they are in [`Reader::lanes`].
     Record(Record),
-    /// Nothing, or a record that has not arrived whole.
+    /// There is no record, or it has not arrived completely.
     NotYet,
     /// Words that no hook writes.
     Damaged,
 }
 
-/// The host's end of one ring. Makes no call of CUDA.
+/// The host's end of one ring. It makes no CUDA call.
 #[derive(Debug)]
 pub struct Reader {
     words: *mut AtomicU64,
@@ -149,29 +149,29 @@ pub struct Reader {
     lanes: [u64; LANES],
 }
 
-// SAFETY: the memory behind the pointers is shared with the device by atomic words only, and is not bound to a thread.
+// SAFETY: the memory behind the pointers is shared with the device only by atomic words, and it is not bound to a
+// thread.
 unsafe impl Send for Reader {}
 
 impl Reader {
-    /// # Safety
-    /// `data` points to `capacity` zeroed bytes (a power of two, at least 512) at a multiple of 8, `tail` to a zero;
-    /// both outlive the reader, and no other reader reads or zeroes them.
+    /// # Safety `data` points to `capacity` zeroed bytes (a power of two, at least 512) at a multiple of 8, and `tail`
+    /// points to a zero. Both outlive the reader, and no other reader reads or zeroes them.
     pub unsafe fn new(data: *mut u8, capacity: u64, tail: *const AtomicU64) -> Reader {
         assert!(capacity.is_power_of_two() && capacity >= 512, "a ring of {capacity} bytes");
         Reader { words: data.cast(), capacity, tail, position: 0, released: 0, lanes: [0; LANES] }
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Bytes read and not given back.
+    /// Returns the number of bytes that were read and not yet released.
     pub fn unreleased(&self) -> u64 {
         self.position - self.released
     }
 
-    /// Addresses of the last delta or full record, in lane order; as many as its mask has lanes.
+    /// Returns the addresses of the last delta or full record, in lane order; there are as many as its mask has lanes.
     pub fn lanes(&self) -> &[u64; LANES] {
         &self.lanes
     }
@@ -182,15 +182,15 @@ impl Reader {
     }
 
     fn load(&self, position: u64) -> u64 {
-        // Relaxed: each word shows whether it has arrived.
+        // Relaxed is enough, because each word shows whether it has arrived.
         self.word(position).load(Ordering::Relaxed)
     }
 
-    /// Reads the next record, if it has arrived whole.
+    /// Reads the next record, if it has arrived completely.
     #[inline]
     pub fn read_next(&mut self) -> Next {
         if self.unreleased() >= self.capacity - 288 {
-            // What follows may be what was read already.
+            // The following words may have been read already.
             return Next::NotYet;
         }
         let at = self.position;
@@ -251,8 +251,8 @@ impl Reader {
         Next::Record(record)
     }
 
-    /// Skips words that will not be written any more: the kernel has faulted, or they are damaged. Ends at the next
-    /// record, or at `end`.
+    /// Skips words that will not be written any more, because the kernel has faulted or the words are damaged. Ends at
+    /// the next record, or at `end`.
     pub fn skip(&mut self, end: u64) {
         self.position += RECORD_UNIT;
         while self.position < end && self.load(self.position) == 0 {
@@ -260,18 +260,19 @@ impl Reader {
         }
     }
 
-    /// Where the ring ends as far as it can have been written.
+    /// Returns the position up to which the ring can have been written.
     pub fn horizon(&self) -> u64 {
         self.released + self.capacity
     }
 
-    /// Zeroes what was read and gives the room back.
+    /// Zeroes the words that were read and releases their space.
     pub fn release(&mut self) {
         while self.released < self.position {
             self.word(self.released).store(0, Ordering::Relaxed);
             self.released += 8;
         }
-        // SAFETY: valid by the contract of `new`. Release: the zeroes come before the device can write there again.
+        // SAFETY: the pointer is valid by the contract of `new`. Release makes the zeroes visible before the device can
+        // write there again.
         unsafe { &*self.tail }.store(self.position, Ordering::Release);
     }
 }

@@ -1,5 +1,5 @@
-//! Calls of the API for graphs: the real function works on the program's graph, then the hooked twins of
-//! executable graphs follow.
+//! Calls of the graph API. The real function works on the program's graph; then the same change is made to the hooked
+//! twins of executable graphs.
 
 use super::changes::{changed, kernel_changed, switched, updated};
 use super::executables::{capture_begun, capture_ended, instantiated, node_made};
@@ -13,7 +13,7 @@ use crate::paths::Entry;
 use crate::real::functions::real;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-/// Functions that note what the real one did: `name(arguments) |code| what to do where it succeeded`.
+/// Functions that record what the real function did, in the form `name(arguments) |code| action after success`.
 macro_rules! following {
     ($($(#[$meta:meta])* $name:ident($($argument:ident: $type:ty),*) |$real:ident| $then:expr;)*) => {$(
         $(#[$meta])*
@@ -26,7 +26,7 @@ macro_rules! following {
             $($argument: $type,)*
             _entry: Entry,
         ) -> Error {
-            // SAFETY: handed through.
+            // SAFETY: the caller fulfils the contract.
             let code = returned(unsafe { $real($($argument),*) });
             if code == error::SUCCESS {
                 $then;
@@ -44,17 +44,17 @@ following! {
         parameters: *const KernelParameters) |real_add| real().into_iter().for_each(node_made);
     /// `cudaGraphInstantiate`, `cudaGraphInstantiateWithFlags`
     instantiate(place: *mut ExecutableHandle, graph: GraphHandle, flags: c_ulonglong) |real|
-        // SAFETY: written by the real function.
+        // SAFETY: the real function has written the handle.
         instantiated(unsafe { place.read() }, graph, flags);
     /// `cudaGraphInstantiateWithParams`
     instantiate_with(place: *mut ExecutableHandle, graph: GraphHandle, parameters: *mut InstantiateParameters) |real| {
-        // SAFETY: the real function has read it, and written the handle.
+        // SAFETY: the real function has read the parameters and written the handle.
         let (flags, executable) = unsafe { ((*parameters).flags, place.read()) };
         instantiated(executable, graph, flags)
     };
     /// `cudaGraphExecUpdate`
     update(executable: ExecutableHandle, graph: GraphHandle, result: *mut UpdateResult) |real|
-        // SAFETY: the real function.
+        // SAFETY: `real` is the real function, which has succeeded.
         unsafe { updated(real, executable, graph) };
     /// `cudaGraphNodeSetEnabled`
     set_enabled(executable: ExecutableHandle, node: NodeHandle, enabled: c_uint) |real|
@@ -75,7 +75,7 @@ pub unsafe fn end_capture(
     graph: *mut GraphHandle,
     _entry: Entry,
 ) -> Error {
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     let code = returned(unsafe { real(stream, graph) });
     capture_ended(stream, code);
     code
@@ -92,18 +92,19 @@ pub unsafe fn set_any(
     parameters: *mut NodeParameters,
     _entry: Entry,
 ) -> Error {
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     let code = returned(unsafe { real(executable, node, parameters) });
     if code == error::SUCCESS {
         changed(executable, node, |twin, own| {
-            // SAFETY: the real function has accepted the parameters. A kernel's are not those of the hooked one.
+            // SAFETY: the real function has accepted the parameters. A kernel's parameters differ from those of the
+            // hooked kernel.
             unsafe { if (*parameters).kind == 0 { error::NOT_SUPPORTED } else { real(twin, own, parameters) } }
         });
     }
     code
 }
 
-/// Functions that change a node without hooks: `name(arguments after the node)`.
+/// Functions that change a node without hooks, in the form `name(arguments after the node)`.
 macro_rules! setting {
     ($($(#[$meta:meta])* $name:ident($($argument:ident: $type:ty),*);)*) => {
         following! {$(

@@ -1,5 +1,5 @@
-//! What the program changes of an executable graph, its hooked twin gets too. Where that cannot be done, the program's own
-//! one runs from then on.
+//! Applies the program's changes of an executable graph to its hooked twin. If this is not possible, the program's own
+//! graph runs from then on.
 
 use super::error::TwinError;
 use super::executables::{ExecutableGraph, counted, is_anyone_capturing, known, locked};
@@ -13,8 +13,8 @@ use crate::gpu::state::registry;
 use crate::real::functions::{Real, real};
 use std::mem::MaybeUninit;
 
-/// The program has changed something of an executable graph: `change` does the same to the twin, given it and its node,
-/// and answers whether that succeeded.
+/// Applies a change of an executable graph to its twin: `change` gets the twin and the corresponding node, and returns
+/// whether it succeeded.
 pub fn changed(
     executable: ExecutableHandle,
     node: NodeHandle,
@@ -32,12 +32,12 @@ pub fn changed(
 
 fn clear_error() {
     if let Some(real) = real() {
-        // SAFETY: no arguments; the program did not cause this error.
+        // SAFETY: the function has no arguments. The call clears an error that the program did not cause.
         unsafe { (real.last_error)() };
     }
 }
 
-/// A node of an executable graph was switched on or off.
+/// Enables or disables a node in the twin, as in the executable graph.
 pub fn switched(executable: ExecutableHandle, node: NodeHandle, enabled: u32) {
     let (Some(known), Some(functions)) = (known(executable), graph_functions()) else { return };
     let mut known = locked(&known);
@@ -51,7 +51,7 @@ pub fn switched(executable: ExecutableHandle, node: NodeHandle, enabled: u32) {
     if let (Some(&own), false) = (twin.nodes.get(&(node as usize)), twin.updated) {
         let finish = run.as_ref().and_then(|run| Some(run.hook.as_ref()?.finish));
         for node in [Some(own), finish].into_iter().flatten() {
-            // SAFETY: the twin and its nodes are ours.
+            // SAFETY: this file owns the twin and its nodes.
             code = unsafe { (functions.set_enabled)(twin.executable as _, node as NodeHandle, enabled) };
             if code != error::SUCCESS {
                 break;
@@ -66,10 +66,9 @@ pub fn switched(executable: ExecutableHandle, node: NodeHandle, enabled: u32) {
     }
 }
 
-/// A kernel node of an executable graph was given other parameters.
+/// Sets the parameters of a kernel node in the twin, as in the executable graph.
 ///
-/// # Safety
-/// `parameters` is what the real function has accepted, and `set` is that function.
+/// # Safety The real function has accepted `parameters`, and `set` is this function.
 pub unsafe fn kernel_changed(
     set: unsafe extern "C" fn(ExecutableHandle, NodeHandle, *const KernelParameters) -> Error,
     executable: ExecutableHandle,
@@ -87,24 +86,24 @@ pub unsafe fn kernel_changed(
     let mut code = error::INVALID_VALUE;
     let own = known.twin.as_ref().filter(|twin| !twin.updated).and_then(|twin| twin.nodes.get(&(node as usize)));
     match (run, &known.twin, own, kernel) {
-        // Another kernel in its place would need other cells, or hooks where there were none.
+        // Another kernel in the same node would need other cells, or hooks if there were none.
         (Some(run), Some(twin), Some(&own), Some(kernel)) if kernel.traced == run.kernel.traced => {
             let resident = maker.occupancy(kernel, given);
             if let (Some(hook), true, true) = (&run.hook, resident != 0, given.extra.is_null()) {
                 allow_shared(real, if maker.counted { kernel.counted } else { kernel.traced }, given.shared as usize);
-                // SAFETY: the arguments are those of this kernel.
+                // SAFETY: the arguments belong to this kernel.
                 code = unsafe {
                     maker.with_hooks(kernel, hook, given, |hooked| set(twin.executable as _, own as _, hooked))
                 };
             } else if run.hook.is_none() {
-                // SAFETY: handed through.
+                // SAFETY: the caller fulfils the contract.
                 code = unsafe { set(twin.executable as _, own as _, parameters) };
             }
             (run.grid, run.block, run.shared, run.resident) =
                 (given.grid, given.block, given.shared as usize, resident);
         }
         (None, Some(twin), Some(&own), None) => {
-            // SAFETY: handed through.
+            // SAFETY: the caller fulfils the contract.
             code = unsafe { set(twin.executable as _, own as _, parameters) };
         }
         (None, None, _, None) => return,
@@ -116,10 +115,9 @@ pub unsafe fn kernel_changed(
     }
 }
 
-/// An executable graph was given the work of another graph.
+/// Updates the twin after an executable graph was updated from another graph.
 ///
-/// # Safety
-/// `update` is the real function that has done it.
+/// # Safety `update` is the real function that has performed the update.
 pub unsafe fn updated(
     update: unsafe extern "C" fn(ExecutableHandle, GraphHandle, *mut UpdateResult) -> Error,
     executable: ExecutableHandle,
@@ -158,11 +156,11 @@ unsafe fn update_twin(
     let code = if draft.graph == 0 {
         error::INVALID_VALUE
     } else {
-        // SAFETY: the twin and the copy are ours; room for the result.
+        // SAFETY: this file owns the twin and the copy; `result` has room for the result.
         unsafe { update(twin.executable as _, draft.graph as GraphHandle, result.as_mut_ptr()) }
     };
     if draft.graph != 0 {
-        // SAFETY: the copy is ours, and the twin does not need it.
+        // SAFETY: this file owns the copy, and the twin does not need it.
         unsafe { (functions.destroy)(draft.graph as GraphHandle) };
     }
     let session = &known.gpu.session;

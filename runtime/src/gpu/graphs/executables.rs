@@ -1,6 +1,6 @@
-//! Executable graphs on a GPU. Each that has hooked kernels has a twin, made from a hooked copy of its graph;
-//! a launch starts the twin. What changes the executable graph changes the twin too, and where that cannot be done the
-//! twin is never started again.
+//! Executable graphs on a GPU. Each executable graph that contains hooked kernels has a twin, made from a hooked copy
+//! of its graph; a launch starts the twin. Each change of the executable graph is also made to the twin. If this is not
+//! possible, the twin is never started again.
 
 use super::error::TwinError;
 use super::functions::{ExecutableHandle, GraphFunctions, graph_functions};
@@ -34,15 +34,16 @@ const NO_TIMING: u32 = 2;
 /// `cudaErrorStreamCaptureWrongThread`.
 const WRONG_THREAD: Error = 908;
 
-/// Devices that nodes of graphs were made for, a bit each. A node's device cannot be queried.
+/// The devices for which nodes of graphs were created, with one bit for each device. CUDA has no function that returns
+/// a node's device.
 static DEVICES: AtomicU64 = AtomicU64::new(0);
 
-/// Streams that are being captured. Meanwhile an allocation could break the capture.
+/// The streams that are being captured. During a capture, an allocation could invalidate it.
 static CAPTURING: LazyLock<Mutex<HashSet<usize>>> = LazyLock::new(Mutex::default);
 
 type Shared = Arc<Mutex<ExecutableGraph>>;
 
-/// Executable graphs by their handles; `None` is one that runs as it is.
+/// Executable graphs by their handles; `None` stands for a graph that runs unchanged.
 static KNOWN: LazyLock<Mutex<HashMap<usize, Option<Shared>>>> = LazyLock::new(Mutex::default);
 
 pub(in crate::gpu) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -54,39 +55,39 @@ pub(in crate::gpu) struct ExecutableGraph {
     pub(in crate::gpu) gpu: Arc<Gpu>,
     pub(in crate::gpu) runs: Vec<Run>,
     pub(in crate::gpu) twin: Option<Twin>,
-    /// A twin that is not started any more, and may still run.
+    /// A twin that is not started any more, but may still run.
     pub(in crate::gpu) retired: Option<Twin>,
 }
 
 pub(in crate::gpu) struct Twin {
     pub(in crate::gpu) executable: usize,
     pub(in crate::gpu) graph: usize,
-    /// Nodes of its graph by those of the program's graph.
+    /// For each node of the program's graph, the node of the twin's graph.
     pub(in crate::gpu) nodes: HashMap<usize, usize>,
-    /// Behind its last launch.
+    /// The event that is recorded after the twin's last launch.
     pub(in crate::gpu) event: usize,
-    /// Updated from another graph, whose nodes are not those that the program names.
+    /// Whether the twin was updated from another graph, whose nodes differ from those that the program names.
     pub(in crate::gpu) updated: bool,
 }
 
-/// Notes that a node was made for the calling thread's device.
+/// Records that a node was created for the calling thread's device.
 pub fn node_made(real: &Real) {
     if let Ok(number) = current_number(real) {
         DEVICES.fetch_or(1 << (number & 63), Ordering::Relaxed);
     }
 }
 
-/// A capture has begun.
+/// Records that a capture has begun.
 pub fn capture_begun(stream: StreamHandle) {
     locked(&CAPTURING).insert(stream as usize);
 }
 
-/// Returns whether some stream is being captured.
+/// Returns whether any stream is being captured.
 pub(in crate::gpu) fn is_anyone_capturing() -> bool {
     !locked(&CAPTURING).is_empty()
 }
 
-/// A capture was to end.
+/// Records that the program has tried to end a capture.
 pub fn capture_ended(stream: StreamHandle, code: Error) {
     if code != WRONG_THREAD {
         locked(&CAPTURING).remove(&(stream as usize));
@@ -105,10 +106,10 @@ pub(in crate::gpu) fn counted() -> bool {
     lock().is_some_and(|runtime| runtime.options.mode == Mode::Counters)
 }
 
-/// A graph was made executable.
+/// Records that a graph was made executable.
 pub fn instantiated(executable: ExecutableHandle, graph: GraphHandle, flags: c_ulonglong) {
     let made = match (real(), graph_functions()) {
-        // Nothing is recorded (WARPLINE=0), so a graph may run as it is without a word.
+        // Nothing is recorded (WARPLINE=0), so the graph runs unchanged and no message is needed.
         _ if !lock().is_some_and(|runtime| runtime.trace.is_on()) => Ok(None),
         (Some(real), Some(functions)) => make(real, functions, graph, flags),
         _ => Err(TwinError::OldRuntime),
@@ -118,7 +119,7 @@ pub fn instantiated(executable: ExecutableHandle, graph: GraphHandle, flags: c_u
         None
     });
     let old = locked(&KNOWN).insert(executable as usize, made.map(|made| Arc::new(Mutex::new(made))));
-    // Destroyed without our knowledge.
+    // The old graph was destroyed without a call of this file.
     old.flatten().into_iter().for_each(|old| dispose(&old));
 }
 
@@ -155,7 +156,7 @@ fn make(
             Ok(Some(ExecutableGraph { gpu, runs, twin, retired: None }))
         }
         Err(code) => {
-            // SAFETY: no arguments; the copy is ours.
+            // SAFETY: the function has no arguments; this file owns the copy.
             unsafe { (real.last_error)() };
             unsafe { (functions.destroy)(draft.graph as GraphHandle) };
             gpu.session.let_go(draft.slots());
@@ -166,7 +167,7 @@ fn make(
 
 fn executable_of(functions: &GraphFunctions, draft: &Draft, flags: c_ulonglong) -> Result<(usize, usize), Error> {
     let (mut executable, mut event): (ExecutableHandle, EventHandle) = (null_mut(), null_mut());
-    // SAFETY: results through pointers to locals.
+    // SAFETY: the results go to local variables.
     let code = unsafe { (functions.create_event)(&raw mut event, NO_TIMING) };
     if code != error::SUCCESS {
         return Err(code);
@@ -175,7 +176,7 @@ fn executable_of(functions: &GraphFunctions, draft: &Draft, flags: c_ulonglong) 
     let code =
         unsafe { (functions.instantiate)(&raw mut executable, draft.graph as GraphHandle, flags & NODE_PRIORITY) };
     if code != error::SUCCESS {
-        // SAFETY: our event.
+        // SAFETY: this file created the event.
         unsafe { (functions.destroy_event)(event) };
         return Err(code);
     }
@@ -191,9 +192,9 @@ pub unsafe fn destroy(
     executable: ExecutableHandle,
     _entry: Entry,
 ) -> Error {
-    // Before the real one, which lets the next executable graph have this handle.
+    // The entry is removed before the real call, because afterwards the next executable graph may get the same handle.
     let gone = locked(&KNOWN).remove(&(executable as usize));
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     let code = returned(unsafe { real(executable) });
     match gone {
         Some(gone) if code != error::SUCCESS => drop(locked(&KNOWN).insert(executable as usize, gone)),
@@ -203,14 +204,14 @@ pub unsafe fn destroy(
     code
 }
 
-/// Destroys a twin, which may still run as the program's own may.
+/// Destroys a twin, which may still run, as CUDA allows for the program's own graph.
 fn dispose(gone: &Mutex<ExecutableGraph>) {
     let Some(functions) = graph_functions() else { return };
     let mut gone = locked(gone);
     gone.gpu.session.let_go(slots(&gone.runs));
     gone.runs.clear();
     for twin in [gone.twin.take(), gone.retired.take()].into_iter().flatten() {
-        // SAFETY: all three were created here and are not used elsewhere.
+        // SAFETY: this file created all three; they are not used elsewhere.
         unsafe {
             (functions.destroy_executable)(twin.executable as ExecutableHandle);
             (functions.destroy)(twin.graph as GraphHandle);
@@ -220,7 +221,7 @@ fn dispose(gone: &Mutex<ExecutableGraph>) {
 }
 
 impl ExecutableGraph {
-    /// Never starts the twin again.
+    /// Retires the twin: it is never started again.
     pub(in crate::gpu) fn retire(&mut self, why: &str) {
         self.gpu.session.let_go(slots(&self.runs));
         self.runs.clear();
@@ -230,16 +231,17 @@ impl ExecutableGraph {
         refuse(why);
     }
 
-    /// Launches the program's own executable graph, after the twin's last launch: launches of one graph never overlap.
+    /// Launches the program's own executable graph after the twin's last launch, because launches of one graph never
+    /// overlap.
     fn original(&self, functions: &GraphFunctions, stream: StreamHandle, start: impl FnOnce() -> Error) -> Error {
         if let Some(twin) = self.twin.as_ref().or(self.retired.as_ref()) {
-            // SAFETY: our event, the program's stream.
+            // SAFETY: this file created the event; the stream is the program's.
             unsafe { (functions.wait_event)(stream, twin.event as EventHandle, 0) };
         }
         returned(start())
     }
 
-    /// Makes the slots of all hooked kernels busy, or none.
+    /// Marks the slots of all hooked kernels as busy, or none of them.
     fn occupy(&self) -> bool {
         let session = &self.gpu.session;
         let mine: Vec<u32> = slots(&self.enabled()).collect();
@@ -256,7 +258,7 @@ impl ExecutableGraph {
         self.runs.iter().filter(|run| run.enabled).cloned().collect()
     }
 
-    /// Writes the first events of all kernels. The launches, and the slot of each that is hooked.
+    /// Writes the first events of all kernels. Returns the launches, and the slot of each hooked launch.
     fn note(&self, stream: StreamHandle, entry: Entry) -> Vec<(u64, Option<u32>)> {
         let mut launches = Vec::new();
         for run in self.enabled() {
@@ -300,7 +302,7 @@ pub unsafe fn launch(
     stream: StreamHandle,
     entry: Entry,
 ) -> Error {
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     let plain = || unsafe { start(executable, stream) };
     let (Some(real), Some(functions), Some(known)) = (real(), graph_functions(), known(executable)) else {
         if !locked(&KNOWN).contains_key(&(executable as usize)) {
@@ -308,7 +310,7 @@ pub unsafe fn launch(
         }
         return returned(plain());
     };
-    // In a capture it becomes a graph inside the captured one.
+    // In a capture, the launch becomes a child graph of the captured graph.
     if is_capturing(real, stream) {
         return returned(plain());
     }
@@ -325,16 +327,16 @@ pub unsafe fn launch(
     let launches = known.note(stream, entry);
     // The records of a launch that is not in the trace would not be read.
     let all = launches.len() == known.enabled().len();
-    // SAFETY: the twin is ours; the stream is the program's.
+    // SAFETY: this file owns the twin; the stream is the program's.
     let code = if all { unsafe { start(twin as ExecutableHandle, stream) } } else { error::NOT_READY };
     if code == error::SUCCESS {
-        // SAFETY: our event.
+        // SAFETY: this file created the event.
         unsafe { (functions.record_event)(event as EventHandle, stream) };
         launches.iter().filter(|launch| launch.1.is_none()).for_each(|&(id, _)| end(id, code));
         return code;
     }
-    // The hooks may have caused the error, so the program's own graph is launched.
-    // SAFETY: no arguments.
+    // The hooks may have caused the error, so the program's own graph is launched. SAFETY: the function has no
+    // arguments.
     unsafe { (real.last_error)() };
     slots(&known.enabled()).for_each(|slot| known.gpu.session.release_unused(slot));
     let original = known.original(functions, stream, plain);

@@ -1,4 +1,4 @@
-//! What is called of the real runtime's graphs. A runtime that lacks one of these functions runs graphs as they are.
+//! Graph functions of the real runtime. If the runtime does not have one of these functions, graphs run unchanged.
 
 use crate::cuda::error::Error;
 use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 pub type ExecutableHandle = *mut c_void;
 
 functions! {
-    /// Functions for graphs.
+    /// The graph functions.
     GraphFunctions;
     /// `cudaGraphClone`
     clone_graph = "cudaGraphClone": fn(*mut GraphHandle, GraphHandle) -> Error;
@@ -46,7 +46,7 @@ functions! {
     wait_event = "cudaStreamWaitEvent": fn(StreamHandle, EventHandle, c_uint) -> Error;
 }
 
-/// Returns the functions, where the executable carries all of them.
+/// Returns the functions if the executable contains all of them.
 pub fn graph_functions() -> Option<&'static GraphFunctions> {
     static FUNCTIONS: OnceLock<Option<GraphFunctions>> = OnceLock::new();
     FUNCTIONS.get_or_init(GraphFunctions::load).as_ref()

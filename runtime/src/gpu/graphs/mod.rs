@@ -1,4 +1,4 @@
-//! Graphs on a GPU: executable graphs and their hooked twins, and the API's calls for them.
+//! Graphs on a GPU: executable graphs and their hooked twins, and the API calls for them.
 
 pub mod calls;
 pub mod changes;
