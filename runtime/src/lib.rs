@@ -1,9 +1,8 @@
-//! Warpline's runtime: linked into a profiled program in place of CUDA's. It offers CUDA's runtime
-//! API, runs kernels on the CPU device, and writes the trace.
+//! Warpline's runtime, which is linked into a profiled program instead of CUDA's runtime. It offers CUDA's runtime API,
+//! runs kernels on the CPU device, and writes the trace.
 //!
-//! The exported names are CUDA's (`cudaMalloc`, …), the hooks of instrumented code
-//! (`__warpline_…`, `__wl_…`) and `warpline_name` of `warpline.h`. They cannot panic across the
-//! border: the library is built to abort.
+//! The exported names are CUDA's (`cudaMalloc`, …), the hooks of instrumented code (`__warpline_…`, `__wl_…`) and
+//! `warpline_name` of `warpline.h`. A panic cannot unwind into their callers, because the library is built to abort.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!("the CPU device runs on x86-64 Linux");

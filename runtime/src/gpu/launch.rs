@@ -1,5 +1,5 @@
-//! A kernel launch on a GPU: the choice among the forms of the kernel, the launch's events, and the finish
-//! kernel behind a hooked one.
+//! A kernel launch on a GPU: the choice among the forms of the kernel, the launch's events, and the finish kernel that
+//! follows a hooked kernel.
 
 use super::capturing::is_capturing;
 use super::devices::{Gpu, SlotMemory, current, returned};
@@ -22,11 +22,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use warpline_format::gpu::TARGET_PARAMETERS;
 
-/// Launches through `start`, which calls the real runtime's function for the kind of launch with a kernel and its
-/// arguments.
+/// Launches a kernel through `start`, which calls the real runtime's function for the kind of launch with a kernel and
+/// its arguments.
 ///
-/// # Safety
-/// The requirements of `cudaLaunchKernel` apply.
+/// # Safety The requirements of `cudaLaunchKernel` apply.
 pub unsafe fn launch(
     real: &Real,
     wanted: LaunchRequest,
@@ -43,7 +42,7 @@ pub unsafe fn launch(
         return returned(start(wanted.stub, wanted.arguments));
     };
     if is_capturing(real, wanted.stream) {
-        // Hooks are put in when its graph is made executable.
+        // Hooks are added when the kernel's graph is made executable.
         executables::node_made(real);
         return returned(start(wanted.stub, wanted.arguments));
     }
@@ -79,10 +78,9 @@ pub unsafe fn launch(
     }
 }
 
-/// Launches the hooked form; `None` where it cannot run and the original one is to.
+/// Launches the hooked form. Returns `None` if it cannot run and the original form must run instead.
 ///
-/// # Safety
-/// The requirements of [`launch`] apply.
+/// # Safety The requirements of [`launch`] apply.
 unsafe fn launch_hooked(
     real: &Real,
     gpu: &Arc<Gpu>,
@@ -126,7 +124,7 @@ unsafe fn launch_hooked(
     let kind = if noted.counted { Form::Counted } else { Form::Traced };
     let code = times::around(wanted, kernel, kind, form, || start(form as _, arguments.as_mut_ptr()));
     if matches!(code, error::LAUNCH_OUT_OF_RESOURCES | error::COOPERATIVE_LAUNCH_TOO_LARGE) {
-        // SAFETY: no arguments; the program did not cause this error.
+        // SAFETY: the function has no arguments. The call clears an error that the program did not cause.
         unsafe { (real.last_error)() };
         gpu.session.release_unused(slot);
         note_once(format!(
@@ -147,7 +145,7 @@ unsafe fn launch_hooked(
     Some(code)
 }
 
-/// Launches the finish kernel behind a hooked one.
+/// Launches the finish kernel after a hooked kernel.
 fn finish(
     real: &Real,
     kernel: Kernel,
@@ -160,11 +158,11 @@ fn finish(
     let mut arguments: Vec<*mut c_void> =
         target.iter_mut().chain(&mut places).map(|word| std::ptr::from_mut(word).cast::<c_void>()).collect();
     let (grid, block) = finish_shape(cells);
-    // SAFETY: a registered kernel with these six parameters of 64 bits.
+    // SAFETY: the kernel is registered and has these six parameters of 64 bits.
     unsafe { (real.launch)(kernel.finish as _, grid, block, arguments.as_mut_ptr(), 0, stream) }
 }
 
-/// Returns whether CUDA can take the launch at all. One that it refuses never was, and is not in the trace.
+/// Returns whether CUDA accepts the launch. A launch that CUDA refuses does not take place, so it is not in the trace.
 fn can_start(real: &Real, wanted: &LaunchRequest, kernel: Kernel) -> bool {
     possible_shape(&wanted.grid.into(), &wanted.block.into()).is_ok()
         && [kernel.traced, wanted.stub as usize]
@@ -172,7 +170,7 @@ fn can_start(real: &Real, wanted: &LaunchRequest, kernel: Kernel) -> bool {
             .any(|&form| occupancy(real, wanted.block, wanted.shared, form) != 0)
 }
 
-/// Blocks of a form of the kernel that share an SM.
+/// Returns how many blocks of a kernel's form share an SM.
 fn resident(real: &Real, wanted: &LaunchRequest, form: usize) -> u32 {
     occupancy(real, wanted.block, wanted.shared, form).max(1)
 }

@@ -1,5 +1,5 @@
-//! The real-GPU back end: the same executable, hooks and trace as on the CPU device, with kernels on an NVIDIA GPU.
-//! `docs/design/gpu.md` explains it.
+//! The back end for real GPUs. The executable, the hooks and the trace are the same as on the CPU device, but the
+//! kernels run on an NVIDIA GPU. `docs/design/gpu.md` explains it.
 
 pub mod calls;
 pub mod capturing;

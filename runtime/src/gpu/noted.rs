@@ -1,4 +1,4 @@
-//! Launches in the trace.
+//! Adds launches to the trace.
 
 use super::kernels::LaunchRequest;
 use super::state::{Kernel, stream_number};
@@ -11,24 +11,24 @@ use crate::state::runtime::lock;
 use warpline_format::event::{Event, Launch, LaunchEnd, LaunchId};
 use warpline_format::options::Mode;
 
-/// A launch in the trace.
+/// A launch that is in the trace.
 pub(super) struct Noted {
     pub(super) id: LaunchId,
     pub(super) traced: bool,
-    /// Of the requests only counts are kept.
+    /// Whether only counts of the requests are kept.
     pub(super) counted: bool,
     pub(super) share: u64,
     pub(super) parameters: usize,
 }
 
 impl Noted {
-    /// Returns the form of the kernel that runs when it is traced or counted.
+    /// Returns the form of the kernel that runs if the launch is traced or counted.
     pub(super) fn form(&self, kernel: Kernel) -> usize {
         if self.counted { kernel.counted } else { kernel.traced }
     }
 }
 
-/// Writes the launch's first event. Without hooks it is not traced, whatever the options are.
+/// Writes the launch's first event. A kernel without hooks is not traced, whatever the options are.
 pub(super) fn note_launch(
     wanted: &LaunchRequest,
     kernel: Kernel,
@@ -37,7 +37,7 @@ pub(super) fn note_launch(
     entry: Entry,
 ) -> Option<Noted> {
     let counted = lock()?.options.mode == Mode::Counters;
-    // Calls the real runtime, so no lock is held.
+    // This call goes to the real runtime, so no lock is held.
     let resident = resident(if counted { kernel.counted } else { kernel.traced });
     let mut runtime = lock()?;
     let path = runtime.path(entry);
@@ -46,7 +46,7 @@ pub(super) fn note_launch(
     let member = Member { module: kernel.module, index: kernel.index };
     let numbered = runtime.count_launch(member, hooked.then_some(launched));
     let (id, traced) = (numbered.id, numbered.traced);
-    // Records come while the program continues, so a budget goes by warps.
+    // Records arrive while the program continues, so the budget is based on the number of warps.
     runtime.count_work(&numbered, None);
     let share = runtime.options.block_share.max(1);
     let stream = stream_number(wanted.stream as usize);

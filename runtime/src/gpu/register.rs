@@ -1,4 +1,4 @@
-//! Registration with the real runtime: each module's fat binary, and each kernel in all its forms.
+//! Registration with the real runtime: each module's fat binary, and all forms of each kernel.
 
 use super::devices::current_number;
 use super::state::{Kernel, Variable, know, registry};
@@ -17,22 +17,23 @@ use warpline_format::abi::ModuleDescriptor;
 use warpline_format::event::{Allocation, Event};
 use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, FINISH_KERNEL, HOOKED_SUFFIX};
 
-/// First word of `__fatBinC_Wrapper_t`.
+/// The first word of `__fatBinC_Wrapper_t`.
 const WRAPPER_MAGIC: u32 = 0x4662_43b1;
 
-/// Returns an address that stands for a kernel the program has no stub of. One byte, never given back.
+/// Returns an address that represents a kernel for which the program has no stub. The address is that of one byte,
+/// which is never freed.
 fn stand_in() -> usize {
     Box::leak(Box::new(0u8)) as *const u8 as usize
 }
 
-/// Registers a kernel of the module under a stand-in.
+/// Registers a kernel of the module with a new stand-in address.
 fn register_kernel(real: &Real, handle: usize, name: &str) -> usize {
     let stub = stand_in();
     let Ok(name) = CString::new(name) else { return stub };
-    // The runtime keeps the pointer.
+    // The runtime keeps the pointer, so the string must not be freed.
     let name = name.into_raw();
     let none = null_mut::<c_void>();
-    // SAFETY: the handle is the real runtime's; the name is a string that lives on.
+    // SAFETY: the handle is the real runtime's; the name is a string that is never freed.
     unsafe {
         (real.register_function)(handle as _, stub as _, name, name, -1, none, none, none, none, null_mut());
     }
@@ -52,13 +53,12 @@ pub unsafe fn fat_binary(real: &Real, wrapper: *const FatBinaryWrapper) -> *mut 
         unsafe { enter_module(&mut runtime, data) }
     };
     let entry = match entry {
-        // Code that was not rebuilt goes to the real runtime as it is.
-        // SAFETY: handed through.
+        // Code that was not rebuilt is passed to the real runtime unchanged. SAFETY: the caller fulfils the contract.
         None => (unsafe { (real.register_binary)(wrapper.cast()) } as usize, None),
         Some(Entered { binary, .. }) if binary.is_null() => (0, None),
         Some(Entered { module, binary, layout }) => {
             let wrapper = FatBinaryWrapper::new(WRAPPER_MAGIC, binary);
-            // SAFETY: the wrapper lives on, as does the module's binary while it is registered.
+            // SAFETY: the wrapper is never freed, and the module's binary lives while it is registered.
             let handle =
                 unsafe { (real.register_binary)((Box::leak(Box::new(wrapper)) as *const FatBinaryWrapper).cast()) };
             let finish = register_kernel(real, handle as usize, FINISH_KERNEL);
@@ -108,7 +108,8 @@ unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered
     Some(Entered { module: id as usize, binary, layout })
 }
 
-/// Returns the real handle behind the program's, and the module and finish kernel where it is one of ours.
+/// Returns the real handle for the program's handle. For a module that Warpline compiled, also returns the module and
+/// its finish kernel.
 pub fn handle_of(handle: *mut *mut c_void) -> (usize, Option<(usize, usize)>) {
     registry().handles.get((handle as usize).wrapping_sub(1)).copied().unwrap_or((0, None))
 }
@@ -137,7 +138,7 @@ pub unsafe fn function(
         registry().foreign.insert(stub as usize, kernel_name);
         return;
     }
-    // SAFETY: handed through.
+    // SAFETY: the caller fulfils the contract.
     unsafe {
         (real.register_function)(
             handle as _,
@@ -168,8 +169,9 @@ pub unsafe fn function(
     }
 }
 
-/// `__cudaRegisterVar` and `__cudaRegisterManagedVar`, after the real ones: the address is queried at the module's
-/// first launch, or the first copy to one of its variables, because the driver has not loaded it yet.
+/// `__cudaRegisterVar` and `__cudaRegisterManagedVar`, called after the real functions. The driver has not loaded the
+/// variable yet, so its address is queried later: at the module's first launch, or at the first copy to one of its
+/// variables.
 pub fn variable(handle: *mut *mut c_void, shadow: usize, device_name: *const c_char) {
     let (_, Some((module, _))) = handle_of(handle) else { return };
     let wanted = name(device_name);
@@ -188,12 +190,12 @@ pub fn variable(handle: *mut *mut c_void, shadow: usize, device_name: *const c_c
 pub unsafe fn unregister(real: &Real, handle: *mut *mut c_void) {
     let (handle, _) = handle_of(handle);
     if handle != 0 {
-        // SAFETY: the real runtime's own handle.
+        // SAFETY: the handle is the real runtime's own.
         unsafe { (real.unregister_binary)(handle as _) };
     }
 }
 
-/// [`place_variables`] of the module that a variable belongs to.
+/// Calls [`place_variables`] for the module of a variable.
 pub fn place_variable_of(real: &Real, shadow: usize) {
     let module = registry().variables.iter().find(|variable| variable.shadow == shadow).map(|variable| variable.module);
     if let Some(module) = module {
@@ -201,8 +203,8 @@ pub fn place_variable_of(real: &Real, shadow: usize) {
     }
 }
 
-/// Enters the variables of a module whose addresses on the thread's device can be queried by now. Each device has its
-/// own copy of a variable; in the trace they are one.
+/// Records those variables of a module whose addresses on the thread's device can already be queried. Each device has
+/// its own copy of a variable; in the trace, all copies are one variable.
 pub fn place_variables(real: &Real, module: usize) {
     let Ok(device) = current_number(real) else { return };
     let waiting: Vec<Variable> = {
@@ -214,9 +216,9 @@ pub fn place_variables(real: &Real, module: usize) {
     };
     for variable in waiting {
         let mut address = null_mut();
-        // SAFETY: the shadow was registered; the result goes to a local.
+        // SAFETY: the shadow was registered; the result goes to a local variable.
         if unsafe { (real.symbol_address)(&raw mut address, variable.shadow as *const c_void) } != 0 {
-            // SAFETY: no arguments; takes back the error that the program did not cause.
+            // SAFETY: the function has no arguments. The call clears an error that the program did not cause.
             unsafe { (real.last_error)() };
             continue;
         }
@@ -224,8 +226,9 @@ pub fn place_variables(real: &Real, module: usize) {
     }
 }
 
-/// Gives a module's variables their places in the trace, where the CPU device gives them: so all addresses are the same
-/// on both. The addresses on the devices follow when they are known; until then the descriptors' stand for them.
+/// Assigns trace addresses to a module's variables as the CPU device does, so that all addresses are the same for both
+/// devices. The addresses on the GPUs are added when they are available; until then, the addresses of the descriptors
+/// represent the variables.
 fn reserve_variables(runtime: &mut Runtime, module: &Module) {
     for (index, global) in module.variables().iter().enumerate() {
         let (what, token) = (variable_of(module, index, global), std::ptr::from_ref(global) as u64);
@@ -240,7 +243,7 @@ fn place_variable(Variable { module, index, .. }: Variable, address: u64) {
     let Some(global) = runtime.modules.get(module).and_then(|entry| entry.variables().get(index)) else { return };
     let (bytes, token) = (global.size.max(1), std::ptr::from_ref(global) as u64);
     let mut registry = registry();
-    // Each device has its own copy of the variable; the program's calls know it by the first.
+    // Each device has its own copy of the variable; the program's calls identify it by the first copy.
     let synthetic = match registry.placed_variables.get(&(module, index)) {
         Some(&known) => known,
         None => {
@@ -255,7 +258,7 @@ fn place_variable(Variable { module, index, .. }: Variable, address: u64) {
     know(address, bytes, synthetic);
 }
 
-/// Gives an allocation on the device its place in the trace's address space.
+/// Assigns a trace address to an allocation on the device.
 pub fn enter(runtime: &mut Runtime, device: u64, bytes: u64, what: Description) -> Option<Allocation> {
     let live = runtime.memory.register(device, bytes, what).ok()?;
     know(device, bytes.max(1), live.address);

@@ -1,4 +1,4 @@
-//! The back end in this process: what the program registered.
+//! The state of the GPU back end in this process: everything that the program has registered.
 
 use super::drain::addresses::{AddressMap, Range};
 use std::collections::{HashMap, HashSet};
@@ -6,53 +6,55 @@ use std::ffi::c_int;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use warpline_format::gpu::CountLayout;
 
-/// Allocations of all GPUs: their addresses never overlap.
+/// The allocations of all GPUs, whose addresses never overlap.
 pub static ADDRESSES: LazyLock<AddressMap> = LazyLock::new(AddressMap::default);
 
-/// A kernel in all forms.
+/// A kernel in all its forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// Index of its module in the runtime.
+    /// The index of the kernel's module in the runtime.
     pub module: usize,
-    /// Index in the module's descriptor.
+    /// The kernel's index in the module's descriptor.
     pub index: usize,
-    /// Stands for the form that sends records in calls of the real runtime.
+    /// The address that represents the form which sends records, in calls of the real runtime.
     pub traced: usize,
-    /// Stands for the form that counts.
+    /// The address that represents the form which counts.
     pub counted: usize,
-    /// Stands for the module's finish kernel.
+    /// The address that represents the module's finish kernel.
     pub finish: usize,
 }
 
 /// A device variable of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// What stands for it in the host's code.
+    /// The address that represents the variable in the host's code.
     pub shadow: usize,
-    /// Index of its module in the runtime.
+    /// The index of the variable's module in the runtime.
     pub module: usize,
-    /// Index among the module's variables.
+    /// The variable's index in its module.
     pub index: usize,
 }
 
-/// What the program registered.
+/// Everything that the program has registered.
 #[derive(Debug, Default)]
 pub struct Registry {
-    /// Keyed by the handle that the program has: the real one, and the module and finish kernel where it is one of ours.
+    /// Indexed by the handle that the program has. The value is the real handle and, for a module that Warpline
+    /// compiled, the module and its finish kernel.
     pub handles: Vec<(usize, Option<(usize, usize)>)>,
-    /// Keyed by host stub.
+    /// The kernels, keyed by host stub.
     pub kernels: HashMap<usize, Kernel>,
-    /// Names of kernels that were compiled without Warpline, by host stub.
+    /// The names of kernels that were compiled without Warpline, by host stub.
     pub foreign: HashMap<usize, String>,
-    /// Variables of modules.
+    /// The variables of modules.
     pub variables: Vec<Variable>,
-    /// Modules whose variables' addresses have been queried, with the device: each has its own copies.
+    /// The modules whose variables' addresses have been queried, with the device, because each device has its own
+    /// copies.
     pub placed: HashSet<(c_int, usize)>,
-    /// Addresses in the trace of those whose address on some device is known, by module and index.
+    /// The trace addresses of the variables whose address on some device is known, by module and index.
     pub placed_variables: HashMap<(usize, usize), u64>,
-    /// Layout of each module's count cells.
+    /// The layout of each module's count cells.
     pub layouts: HashMap<usize, Arc<CountLayout>>,
-    /// Numbers of the streams in the trace.
+    /// The numbers of the streams in the trace.
     pub streams: HashMap<usize, u32>,
 }
 
@@ -62,7 +64,8 @@ pub fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a stream's number in the trace: 0 for the default ones, else in order of first use.
+/// Returns a stream's number in the trace. It is 0 for the default streams; other streams are numbered in the order of
+/// their first use.
 pub fn stream_number(handle: usize) -> u32 {
     // Null, `cudaStreamLegacy`, `cudaStreamPerThread`.
     if handle < 3 {
@@ -73,7 +76,7 @@ pub fn stream_number(handle: usize) -> u32 {
     *registry.streams.entry(handle).or_insert(next)
 }
 
-/// Enters an allocation for the translation of addresses.
+/// Records an allocation for the translation of addresses.
 pub fn know(device: u64, bytes: u64, synthetic: u64) {
     ADDRESSES.insert(Range { device, bytes, synthetic });
 }

@@ -1,5 +1,6 @@
-//! Times of kernels on the GPU, for measuring what hooks cost: with `WARPLINE_GPU_TIMES=FILE` a line is appended to FILE for
-//! each launch. Each launch is then waited for, so that its time is its own.
+//! Measures the times of kernels on the GPU, to find the cost of hooks: with `WARPLINE_GPU_TIMES=FILE`, a line is
+//! appended to FILE for each launch. The program then waits for each launch, so that the measured time is that of one
+//! launch.
 
 use super::kernels::{LaunchRequest, kernel_name, occupancy};
 use super::state::Kernel;
@@ -13,17 +14,17 @@ use std::io::Write as _;
 use std::ptr::null_mut;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Names the file.
+/// The variable that names the file.
 pub const TIMES_VARIABLE: &str = "WARPLINE_GPU_TIMES";
 
-/// Which form of a kernel ran.
+/// The form of a kernel that ran.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
-    /// Without hooks.
+    /// The form without hooks.
     Original,
-    /// Sends records.
+    /// The form that sends records.
     Traced,
-    /// Counts.
+    /// The form that counts.
     Counted,
 }
 
@@ -38,7 +39,7 @@ impl Form {
 }
 
 functions! {
-    /// Functions for times.
+    /// The functions that measure times.
     TimeFunctions;
     /// `cudaEventCreate`
     create = "cudaEventCreate": fn(*mut EventHandle) -> Error;
@@ -54,7 +55,7 @@ functions! {
     attributes = "cudaFuncGetAttributes": fn(*mut FunctionAttributes, *const c_void) -> Error;
 }
 
-/// `cudaFuncAttributes`: its first fields, and room for those of later releases.
+/// `cudaFuncAttributes`: its first fields, and space for the fields of later releases.
 #[repr(C)]
 #[derive(Default)]
 pub struct FunctionAttributes {
@@ -71,7 +72,7 @@ struct Times {
     file: Mutex<File>,
 }
 
-/// Where times go, if they are wanted.
+/// Returns where times are written, if they were requested.
 fn times() -> Option<&'static Times> {
     static TIMES: OnceLock<Option<Times>> = OnceLock::new();
     TIMES
@@ -94,7 +95,7 @@ fn times() -> Option<&'static Times> {
         .as_ref()
 }
 
-/// Launches through `start`, and notes how long the kernel took where that is wanted.
+/// Launches a kernel through `start`, and records the kernel's time if times were requested.
 pub(super) fn around(
     wanted: &LaunchRequest,
     kernel: Kernel,
@@ -106,16 +107,16 @@ pub(super) fn around(
     let functions = &times.functions;
     let mut events: [EventHandle; 2] = [null_mut(); 2];
     for event in &mut events {
-        // SAFETY: a result through a pointer to a local.
+        // SAFETY: the result goes to a local variable.
         if unsafe { (functions.create)(event) } != error::SUCCESS {
             return start();
         }
     }
-    // SAFETY: an event made above, and the program's stream.
+    // SAFETY: the event was created above, and the stream is the program's.
     unsafe { (functions.record)(events[0], wanted.stream) };
     let code = start();
     let mut milliseconds = 0f32;
-    // SAFETY: as above; the launch, if there was one, lies between the two.
+    // SAFETY: the events were created above; if there was a launch, it is between them.
     let timed = code == error::SUCCESS
         && unsafe {
             (functions.record)(events[1], wanted.stream) == error::SUCCESS
@@ -123,7 +124,7 @@ pub(super) fn around(
                 && (functions.elapsed)(&raw mut milliseconds, events[0], events[1]) == error::SUCCESS
         };
     for event in events {
-        // SAFETY: made above, and not used any more.
+        // SAFETY: the event was created above, and it is not used any more.
         unsafe { (functions.destroy)(event) };
     }
     if timed {
@@ -135,7 +136,7 @@ pub(super) fn around(
 impl Times {
     fn note(&self, wanted: &LaunchRequest, kernel: Kernel, form: Form, function: usize, milliseconds: f32) {
         let mut attributes = FunctionAttributes::default();
-        // SAFETY: a registered kernel; the structure is larger than any release's.
+        // SAFETY: the kernel is registered; the structure is larger than that of any release.
         let known = unsafe { (self.functions.attributes)(&raw mut attributes, function as _) } == error::SUCCESS;
         let resident = real().map_or(0, |real| occupancy(real, wanted.block, wanted.shared, function));
         let (registers, local) = if known { (attributes.registers, attributes.local) } else { (0, 0) };

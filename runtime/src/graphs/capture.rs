@@ -1,34 +1,34 @@
-//! Streams that are being captured: what is put into them becomes nodes of a graph.
+//! Streams that are being captured: work on them becomes nodes of a graph.
 
 use super::graph::Graphs;
 use super::work::Work;
 use crate::cuda::error::{self, Error};
 use std::collections::HashMap;
 
-/// The part of a stream, or of an event, in a capture.
+/// The position of a stream or an event in a capture.
 #[derive(Clone, Debug)]
 struct CapturePoint {
-    /// Number of the capture.
+    /// The number of the capture.
     capture: u64,
-    /// Nodes that the next one comes after.
+    /// The nodes on which the next node depends.
     last: Vec<usize>,
 }
 
-/// Captures under way.
+/// The active captures.
 #[derive(Debug, Default)]
 pub struct Captures {
-    /// The graph and the stream that each began in, by number.
+    /// For each capture, by number, the graph and the stream in which it began.
     begun: HashMap<u64, (usize, usize)>,
     streams: HashMap<usize, CapturePoint>,
     events: HashMap<usize, CapturePoint>,
     number: u64,
 }
 
-/// `cudaStreamLegacy` and the default stream, which cannot be captured.
+/// The default stream and `cudaStreamLegacy`, which cannot be captured.
 const LEGACY: [usize; 2] = [0, 1];
 
 impl Captures {
-    /// Returns whether a stream is being captured: the capture's number and its graph.
+    /// Returns the number and the graph of a stream's capture, if the stream is being captured.
     pub fn find(&self, stream: usize) -> Option<(u64, usize)> {
         let part = self.streams.get(&stream)?;
         Some((part.capture, self.begun.get(&part.capture)?.0))
@@ -49,14 +49,14 @@ impl Captures {
         Ok(())
     }
 
-    /// Ends a capture in the stream that it began in, and gives the graph.
+    /// Ends a capture in the stream in which it began, and returns the graph.
     pub fn end(&mut self, graphs: &mut Graphs, stream: usize) -> Result<usize, Error> {
         let part = self.streams.get(&stream).ok_or(error::ILLEGAL_STATE)?.clone();
         let &(graph, origin) = self.begun.get(&part.capture).ok_or(error::ILLEGAL_STATE)?;
         if origin != stream {
             return Err(error::STREAM_CAPTURE_UNMATCHED);
         }
-        // Other streams have to be waited for: no node may be left that nothing in this one comes after.
+        // Work of other streams must be joined into this stream: every node must have a successor in this stream.
         let nodes = &graphs.graph(graph)?.nodes;
         let mut reached = part.last.clone();
         let mut at = 0;
@@ -79,7 +79,7 @@ impl Captures {
         }
     }
 
-    /// Takes work into the capture of a stream.
+    /// Adds work to the capture of a stream.
     pub fn take(&mut self, graphs: &mut Graphs, stream: usize, work: Work) -> Result<(), Error> {
         let part = self.streams.get_mut(&stream).ok_or(error::ILLEGAL_STATE)?;
         let &(graph, _) = self.begun.get(&part.capture).ok_or(error::ILLEGAL_STATE)?;
@@ -88,7 +88,7 @@ impl Captures {
         Ok(())
     }
 
-    /// An event is recorded in a stream. `true`: in a capture.
+    /// Records an event in a stream. Returns `true` if the stream is being captured.
     pub fn record(&mut self, stream: usize, event: usize) -> bool {
         match self.streams.get(&stream) {
             Some(part) => {
@@ -102,11 +102,12 @@ impl Captures {
         }
     }
 
-    /// A stream waits for an event. One that was recorded in a capture takes the stream into it. `true`: in a capture.
+    /// Makes a stream wait for an event. If the event was recorded in a capture, the stream joins the capture. Returns
+    /// `true` if the stream is in a capture.
     pub fn wait(&mut self, stream: usize, event: usize) -> Result<bool, Error> {
         let Some(event) = self.events.get(&event) else {
             let captured = self.streams.contains_key(&stream);
-            // What is outside of the capture cannot be waited for inside.
+            // A stream in a capture cannot wait for work outside the capture.
             return if captured { Err(error::STREAM_CAPTURE_ISOLATION) } else { Ok(false) };
         };
         if LEGACY.contains(&stream) {

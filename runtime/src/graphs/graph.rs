@@ -7,38 +7,39 @@ use std::collections::HashMap;
 /// A node.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its handle. Executable graphs keep it, so that their nodes are found by it.
+    /// The node's handle. Executable graphs keep it, so that their nodes can be found by it.
     pub handle: usize,
-    /// The node that it was cloned from.
+    /// The node from which this node was cloned.
     pub origin: usize,
-    /// What it does.
+    /// The work of the node.
     pub work: Work,
-    /// Nodes that come before it.
+    /// The nodes on which this node depends.
     pub after: Vec<usize>,
-    /// Left out when it is not, in an executable graph.
+    /// In an executable graph, a node that is not enabled is skipped.
     pub enabled: bool,
 }
 
 /// A graph.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// Nodes, in the order of their making.
+    /// The nodes, in the order in which they were created.
     pub nodes: Vec<Node>,
 }
 
 impl Graph {
-    /// Returns the node of a handle.
+    /// Returns the node with a handle.
     pub fn node(&self, handle: usize) -> Result<&Node, Error> {
         self.nodes.iter().find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
     }
 
-    /// Returns the node of a handle.
+    /// Returns the node with a handle.
     pub fn node_mut(&mut self, handle: usize) -> Result<&mut Node, Error> {
         self.nodes.iter_mut().find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
     }
 
-    /// Returns the nodes in an order that their dependencies allow: of those that may come next always the one that was made
-    /// first, so that it is the same in every run. An error where they go in a circle.
+    /// Returns the nodes in an order that their dependencies permit. Among the possible next nodes, the one that was
+    /// created first is always chosen, so that the order is the same in every run. Returns an error if the dependencies
+    /// form a cycle.
     pub fn ordered(&self) -> Result<Graph, Error> {
         let places: HashMap<usize, usize> = self.nodes.iter().enumerate().map(|(at, node)| (node.handle, at)).collect();
         let mut waits: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
@@ -62,56 +63,56 @@ impl Graph {
         if nodes.len() == self.nodes.len() { Ok(Graph { nodes }) } else { Err(error::INVALID_VALUE) }
     }
 
-    /// Launches that one run of it makes.
+    /// Returns the number of launches in one execution of the graph.
     pub fn launches(&self) -> u64 {
         self.nodes.iter().filter(|node| node.enabled).map(|node| node.work.launches()).sum()
     }
 }
 
-/// Handles look like pointers.
+/// The first handle; handles have the form of pointers.
 const HANDLES: usize = 0x5790_0000_0000;
 
 /// All graphs of the process.
 #[derive(Debug, Default)]
 pub struct Graphs {
-    /// Keyed by handle.
+    /// The graphs, keyed by handle.
     graphs: HashMap<usize, Graph>,
-    /// Executable ones by handle, with their nodes in order.
+    /// The executable graphs by handle, with their nodes in order.
     executables: HashMap<usize, Graph>,
     made: usize,
 }
 
 impl Graphs {
-    /// Returns a handle that was not used before.
+    /// Returns a new handle.
     pub fn new_handle(&mut self) -> usize {
         self.made += 1;
         HANDLES + 64 * self.made
     }
 
-    /// Enters a graph.
+    /// Adds a graph and returns its handle.
     pub fn add(&mut self, graph: Graph) -> usize {
         let handle = self.new_handle();
         self.graphs.insert(handle, graph);
         handle
     }
 
-    /// Returns the graph of a handle.
+    /// Returns the graph with a handle.
     pub fn graph(&mut self, handle: usize) -> Result<&mut Graph, Error> {
         self.graphs.get_mut(&handle).ok_or(error::INVALID_VALUE)
     }
 
-    /// Takes a graph away.
+    /// Removes a graph.
     pub fn remove(&mut self, handle: usize) -> Result<(), Error> {
         self.graphs.remove(&handle).map(|_| ()).ok_or(error::INVALID_VALUE)
     }
 
-    /// Returns a node, whichever graph it is in.
+    /// Returns a node of any graph.
     pub fn node(&mut self, handle: usize) -> Result<&mut Node, Error> {
         let mut nodes = self.graphs.values_mut().flat_map(|graph| &mut graph.nodes);
         nodes.find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
     }
 
-    /// Takes a node away, and the dependencies on it.
+    /// Removes a node and the dependencies on it.
     pub fn remove_node(&mut self, handle: usize) -> Result<(), Error> {
         self.node(handle)?;
         for graph in self.graphs.values_mut() {
@@ -123,7 +124,7 @@ impl Graphs {
         Ok(())
     }
 
-    /// Adds a node to a graph.
+    /// Adds a node to a graph and returns the node's handle.
     pub fn add_node(&mut self, graph: usize, after: Vec<usize>, work: Work) -> Result<usize, Error> {
         let handle = self.new_handle();
         let graph = self.graph(graph)?;
@@ -134,7 +135,7 @@ impl Graphs {
         Ok(handle)
     }
 
-    /// Returns a copy of a graph whose nodes have handles of their own.
+    /// Returns a copy of a graph whose nodes have new handles.
     pub fn copy(&mut self, handle: usize) -> Result<Graph, Error> {
         let mut graph = self.graph(handle)?.clone();
         let names: HashMap<usize, usize> = graph.nodes.iter().map(|node| (node.handle, self.new_handle())).collect();
@@ -146,7 +147,7 @@ impl Graphs {
         Ok(graph)
     }
 
-    /// Makes an executable graph.
+    /// Creates an executable graph and returns its handle.
     pub fn instantiate(&mut self, handle: usize) -> Result<usize, Error> {
         let ordered = self.graph(handle)?.ordered()?;
         let executable = self.new_handle();
@@ -154,17 +155,18 @@ impl Graphs {
         Ok(executable)
     }
 
-    /// Returns the executable graph of a handle.
+    /// Returns the executable graph with a handle.
     pub fn executable(&mut self, handle: usize) -> Result<&mut Graph, Error> {
         self.executables.get_mut(&handle).ok_or(error::INVALID_VALUE)
     }
 
-    /// Takes an executable graph away.
+    /// Removes an executable graph.
     pub fn remove_executable(&mut self, handle: usize) -> Result<(), Error> {
         self.executables.remove(&handle).map(|_| ()).ok_or(error::INVALID_VALUE)
     }
 
-    /// Gives an executable graph the work of another graph of the same form. `false`: the form differs.
+    /// Replaces the work of an executable graph with that of another graph with the same structure. Returns `false` if
+    /// the structures differ.
     pub fn update(&mut self, executable: usize, graph: usize) -> Result<bool, Error> {
         let new = self.graph(graph)?.ordered()?;
         let old = self.executable(executable)?;
@@ -204,14 +206,14 @@ mod tests {
     proptest! {
         #[test]
         fn every_node_comes_after_what_it_depends_on(seed in prop::collection::vec(prop::collection::vec(0usize..100, 0..4), 1..20)) {
-            // Dependencies on nodes made before, without repetitions.
+            // Dependencies on earlier nodes, without repetitions.
             let edges: Vec<Vec<usize>> = seed.iter().enumerate().map(|(at, after)| {
                 let mut after: Vec<usize> = after.iter().filter(|_| at > 0).map(|before| before % at.max(1)).collect();
                 after.sort_unstable();
                 after.dedup();
                 after
             }).collect();
-            // Made the other way round, the order has to be found.
+            // If the nodes are created in reverse, the order has to be determined from the dependencies.
             let mut graph = graph(&edges);
             graph.nodes.reverse();
             let ordered = graph.ordered().unwrap();

@@ -1,4 +1,4 @@
-//! Graphs of work, made by hand or captured from streams, and run on the CPU device node by node.
+//! Graphs of work that are built explicitly or captured from streams, and that the CPU device executes node by node.
 
 pub mod capture;
 pub mod graph;

@@ -1,4 +1,4 @@
-//! What a node does.
+//! The work of a node.
 
 use super::graph::Graph;
 use crate::cuda::error::{self, Error};
@@ -7,33 +7,33 @@ use crate::memory::rows::Rows;
 use crate::modules::configuration::Configuration;
 use std::ffi::c_int;
 
-/// A kernel's launch, with its arguments as they were when the node was made.
+/// A kernel launch, with its arguments at the time when the node was created.
 #[derive(Clone, Debug)]
 pub struct KernelWork {
-    /// Host stub.
+    /// The host stub.
     pub stub: usize,
-    /// Shape.
+    /// The launch configuration.
     pub configuration: Configuration,
-    /// Packed parameters.
+    /// The packed parameters.
     pub parameters: Vec<u64>,
 }
 
-/// A copy: pieces of rows.
+/// A copy, divided into pieces with rows.
 #[derive(Clone, Debug)]
 pub struct CopyWork {
-    /// Target, source, bytes per row, rows.
+    /// For each piece: destination, source, bytes per row, rows.
     pub pieces: Vec<(Rows, Rows, u64, u64)>,
     /// `cudaMemcpyKind`.
     pub kind: c_int,
 }
 
 impl CopyWork {
-    /// Rows of one plane.
+    /// Creates a copy of the rows of one plane.
     pub fn rows(to: Rows, from: Rows, width: u64, height: u64, kind: c_int) -> CopyWork {
         CopyWork { pieces: vec![(to, from, width, height)], kind }
     }
 
-    /// Bytes after one another.
+    /// Creates a copy of consecutive bytes.
     pub fn flat(to: u64, from: u64, bytes: u64, kind: c_int) -> CopyWork {
         let rows = |start| Rows { start, pitch: bytes };
         CopyWork::rows(rows(to), rows(from), bytes, 1, kind)
@@ -43,15 +43,15 @@ impl CopyWork {
 /// A fill with an element of 1, 2 or 4 bytes.
 #[derive(Clone, Debug)]
 pub struct FillWork {
-    /// Where, one for each plane.
+    /// The destination, one entry for each plane.
     pub planes: Vec<Rows>,
-    /// The element.
+    /// The value of the element.
     pub value: u32,
-    /// Its bytes.
+    /// The size of the element in bytes.
     pub size: u32,
-    /// Bytes per row.
+    /// The number of bytes per row.
     pub width: u64,
-    /// Rows.
+    /// The number of rows.
     pub height: u64,
 }
 
@@ -60,37 +60,37 @@ pub struct FillWork {
 pub struct HostWork {
     /// The function.
     pub function: HostFunction,
-    /// Its argument, a pointer.
+    /// The argument of the function, which is a pointer.
     pub data: usize,
 }
 
-/// What a node does.
+/// The work of a node.
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// Nothing: it joins others.
+    /// No work; the node joins others.
     Empty,
     /// Launches a kernel.
     Kernel(KernelWork),
     /// Copies.
     Copy(CopyWork),
-    /// Fills.
+    /// Fills memory.
     Fill(FillWork),
-    /// Calls the host.
+    /// Calls a host function.
     Host(HostWork),
     /// Records an event.
     Record(usize),
-    /// Waits for an event, which has happened.
+    /// Waits for an event that has already happened.
     Wait(usize),
     /// Runs another graph.
     Child(Graph),
-    /// Memory of the graph at this address begins to be in use.
+    /// Begins the use of the graph's memory at this address.
     Allocate(u64),
-    /// It is no longer in use.
+    /// Ends the use of the memory at this address.
     Free(u64),
 }
 
 impl Work {
-    /// Launches that it makes.
+    /// Returns the number of launches that the work makes.
     pub fn launches(&self) -> u64 {
         match self {
             Work::Kernel(_) => 1,
@@ -117,7 +117,7 @@ impl Work {
 }
 
 impl FillWork {
-    /// A fill as `cudaMemsetParams` has it, `width` in elements.
+    /// Creates a fill from the fields of `cudaMemsetParams`; `width` is in elements.
     pub fn new(to: Rows, value: u32, size: u32, width: u64, height: u64) -> Result<FillWork, Error> {
         if !matches!(size, 1 | 2 | 4) {
             return Err(error::INVALID_VALUE);

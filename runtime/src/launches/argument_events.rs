@@ -1,4 +1,4 @@
-//! The arguments of a launch that address expressions read, for the trace.
+//! Writes the arguments of a launch that address expressions use to the trace.
 
 use crate::modules::module::Member;
 use crate::modules::module::array;
@@ -7,8 +7,8 @@ use warpline_format::abi::Parameter;
 use warpline_format::event::{Argument, ArgumentValue, Event, LaunchId};
 
 impl Runtime {
-    /// Writes the values of those parameters that the module's expressions read. Others are left out: padding of
-    /// structures and host pointers differ from run to run.
+    /// Writes the values of the parameters that the module's expressions use. Other parameters are not written, because
+    /// padding of structures and host pointers differ between runs.
     pub(crate) fn write_arguments(&mut self, launch: LaunchId, (member, function): (Member, u32), parameters: &[u64]) {
         let module = &self.modules[member.module];
         let Some(kernel) = module.kernels().get(member.index) else { return };
@@ -17,7 +17,7 @@ impl Runtime {
         let read = names[first..].iter().take_while(|one| one.function == function);
         let values: Vec<Argument> = read
             .filter_map(|one| {
-                // SAFETY: the module's own array, valid while the module is registered.
+                // SAFETY: the array belongs to the module and is valid while the module is registered.
                 let all = unsafe { array(kernel.parameters, u64::from(kernel.parameter_count)) };
                 let Parameter { offset, size } = *all.get(one.parameter as usize)?;
                 let end = one.offset.checked_add(one.bytes)?;
@@ -39,7 +39,7 @@ impl Runtime {
     }
 }
 
-/// Bytes of a parameter buffer as a number.
+/// Returns bytes of a parameter buffer as a number.
 fn bytes_at(parameters: &[u64], offset: u32, count: u32) -> Option<u64> {
     (0..count).try_fold(0u64, |sum, byte| {
         let at = (offset + byte) as usize;

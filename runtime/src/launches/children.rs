@@ -1,4 +1,4 @@
-//! Running what a grid has launched.
+//! Runs the work that a grid has launched.
 
 use crate::cuda::error::{self, Error};
 use crate::device::children::queue::Work;
@@ -12,7 +12,7 @@ use crate::state::runtime::Runtime;
 /// `cudaMemcpyDeviceToDevice`.
 const WITHIN_DEVICE: i32 = 3;
 
-/// Why no more children ran.
+/// The reason why no more children ran.
 pub enum Ended {
     /// A child stopped.
     Stopped(Stop),
@@ -21,8 +21,8 @@ pub enum Ended {
 }
 
 impl Runtime {
-    /// Runs what the kernel that has just ended launched, and what that launches, each to its end. Children have the
-    /// call path of the host's launch.
+    /// Runs the work that the ended kernel launched, and the work that this work launches, each to its end. Children
+    /// have the call path of the host's launch.
     pub fn run_children(&mut self, module: usize, stream: u32, entry: Entry) -> Result<(), Ended> {
         let mut pending = self.children.take();
         while let Some(work) = pending.pop() {
@@ -50,7 +50,7 @@ impl Runtime {
                 self.children.waiting -= 1;
                 let member = Member { module, index };
                 let configuration = Configuration { stream, ..configuration };
-                // It was checked when it was launched.
+                // The configuration was checked when the kernel was launched.
                 let resident = self.check_configuration(member, &configuration).map_or(1, |resident| resident);
                 match self.begin(member, configuration, resident, 0, &parameters, entry) {
                     Some(stop) => Err(Ended::Stopped(stop)),
@@ -69,7 +69,7 @@ impl Runtime {
 }
 
 impl Ended {
-    /// CUDA's code.
+    /// Returns CUDA's error code.
     pub fn code(&self) -> Error {
         match self {
             Ended::Stopped(stop) => crate::device::faults::cause::code_of(stop),

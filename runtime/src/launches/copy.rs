@@ -1,5 +1,5 @@
-//! Copies and fills: which side each pointer is on, whether the call makes sense, the transfer and
-//! its event.
+//! Copies and fills: determines on which side each pointer is and whether the call is valid, and performs the transfer
+//! and writes its event.
 
 use crate::cuda::error::{self, Error};
 use crate::memory::rows::Rows;
@@ -10,14 +10,14 @@ use warpline_format::event::{
     AllocationKind, Copy, CopyHostSide, Direction, Event, HostAllocationId, UninitialisedCopy,
 };
 
-/// Where a pointer leads.
+/// The kind of memory to which a pointer refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// Ordinary host memory.
     Host,
-    /// Device memory, at this synthetic address.
+    /// Device memory at this synthetic address.
     Device(u64),
-    /// Managed, pinned or registered memory, which is on both sides.
+    /// Managed, pinned or registered memory, which both sides can access.
     Both(u64),
 }
 
@@ -39,17 +39,17 @@ impl Side {
 }
 
 impl Runtime {
-    /// Returns the side of `bytes` bytes from `address`; an error where they leave their allocation.
+    /// Returns the side of `bytes` bytes from `address`, or an error if they exceed their allocation.
     fn side(&self, address: u64, bytes: u64) -> Result<Side, Error> {
         let Some(live) = self.memory.registry.find(address) else {
-            // Device addresses without an allocation are not host memory either.
+            // A device address without an allocation is not host memory either.
             let device = crate::memory::windows::region(address) == crate::memory::windows::Region::Device;
             return if device { Err(error::INVALID_VALUE) } else { Ok(Side::Host) };
         };
         let offset = address - live.start();
         let synthetic = live.address + offset;
         match live.kind {
-            // Past the end of registered memory there is ordinary memory, for the host.
+            // After the end of registered memory, there is ordinary host memory.
             AllocationKind::Registered if bytes > live.bytes - offset => Ok(Side::Host),
             _ if bytes > live.bytes - offset => Err(error::INVALID_VALUE),
             AllocationKind::Managed
@@ -60,7 +60,8 @@ impl Runtime {
         }
     }
 
-    /// Number of the host allocation that holds `address`, entered into the trace at first use.
+    /// Returns the number of the host allocation that contains `address`. The allocation is added to the trace at its
+    /// first use.
     pub fn host_allocation(&mut self, address: u64) -> Option<HostAllocationId> {
         let live = self.host.find(address)?;
         if live.id.is_some() {
@@ -122,7 +123,7 @@ impl Runtime {
             3 => (true, true),
             _ => (device(destination, false), device(source, false)),
         };
-        // SAFETY: as for the copy.
+        // SAFETY: the reasons for the copy apply.
         let same = |one: Rows, other: Rows| unsafe { already_there(one, other, width, height) };
         let crosses = self.trace.is_on() && to_device != from_device;
         let unchanged = crosses
@@ -133,7 +134,7 @@ impl Runtime {
         }
         for row in 0..height {
             let (from, to) = (from.start + row * from.pitch, to.start + row * to.pitch);
-            // SAFETY: device sides were checked; host sides by the contract. The ranges may overlap.
+            // SAFETY: device sides were checked; host sides are valid by the contract. The ranges may overlap.
             unsafe { std::ptr::copy(from as *const u8, to as *mut u8, width as usize) };
             if let Some(shadow) = self.memory.shadow.as_ref().filter(|_| to_device) {
                 shadow.copy(to, from, width);
@@ -178,7 +179,8 @@ impl Runtime {
                 let writes = from_device;
                 self.trace.event(Event::CopyHostSide(CopyHostSide { address, pitch, width, height, writes, path }));
             }
-            // From and to pageable memory, the host waits (CUDA runtime API, "API synchronization behavior").
+            // For copies from and to pageable memory, the host waits (CUDA runtime API, "API synchronization
+            // behavior").
             if let Some(stream) = self.streams.order.current
                 && [destination, source].contains(&Side::Host)
             {
@@ -194,7 +196,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// With the initialisation check: the bytes of a copy to the host that nothing has written.
+    /// With the initialisation check, returns the bytes of a copy to the host that nothing has written.
     fn unwritten(&self, from: Rows, width: u64, height: u64) -> Option<UninitialisedCopy> {
         let shadow = self.memory.shadow.as_ref().filter(|_| self.options.check_init)?;
         let (mut bytes, mut in_long_runs, mut first) = (0, 0, None);
@@ -218,7 +220,7 @@ impl Runtime {
         })
     }
 
-    /// Memory of the device that these bytes of the host came from, if it is still there.
+    /// Returns the device memory from which these bytes of the host were copied, if the memory still exists.
     fn origin(&self, host: Rows, width: u64, height: u64) -> Option<Rows> {
         let origin = self.fetched.origin(host, width, height)?;
         let side = self.side(origin.start, span(origin.pitch, width, height).ok()?).ok()?;
@@ -230,7 +232,7 @@ impl Runtime {
         self.fill_with(to, u32::from(value), 1, width, height, entry)
     }
 
-    /// [`Self::fill`] with elements of `size` bytes: 1, 2 or 4. `width` is in bytes all the same.
+    /// The variant of [`Self::fill`] for elements of `size` bytes: 1, 2 or 4. `width` is nevertheless in bytes.
     pub fn fill_with(
         &mut self,
         to: Rows,
@@ -252,7 +254,7 @@ impl Runtime {
         for row in 0..height {
             let at = (to.start + row * to.pitch) as *mut u8;
             let element = &value.to_le_bytes()[..size as usize];
-            // SAFETY: inside one live allocation.
+            // SAFETY: the row is inside one live allocation.
             let row = unsafe { std::slice::from_raw_parts_mut(at, width as usize) };
             match element {
                 [byte] => row.fill(*byte),
@@ -266,7 +268,7 @@ impl Runtime {
             }
         }
         if self.trace.is_on() {
-            // A fill does not wait: it is the default stream's next work.
+            // A fill does not wait; it becomes the next work of the default stream.
             self.order_work(self.streams.order.current.or(Some(0)));
             let path = self.path(entry);
             self.trace.event(Event::Copy(Copy {
@@ -287,7 +289,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// If values are followed: whether a fill writes what an earlier fill wrote there and nothing has changed since.
+    /// If values are tracked: returns whether a fill writes the bytes that an earlier fill wrote there and nothing has
+    /// changed since.
     fn fills_again(&mut self, to: Rows, element: &[u8], width: u64, height: u64) -> bool {
         let Some(values) = self.values.as_mut() else { return false };
         let Some(live) = self.memory.registry.find(to.start) else { return false };
@@ -295,7 +298,7 @@ impl Runtime {
         let is_there = || {
             (0..height).all(|row| {
                 let at = (to.start + row * to.pitch) as *const u8;
-                // SAFETY: inside one live allocation, as the caller has checked.
+                // SAFETY: the row is inside one live allocation, as the caller has checked.
                 let bytes = unsafe { std::slice::from_raw_parts(at, width as usize) };
                 bytes.chunks(element.len()).all(|place| place == element)
             })
@@ -304,11 +307,10 @@ impl Runtime {
     }
 }
 
-/// Returns whether the bytes are at their destination already. It costs as much as reading them up to the first
+/// Returns whether the destination already contains the bytes. The cost is that of reading them up to the first
 /// difference.
 ///
-/// # Safety
-/// Both sides are valid for reads.
+/// # Safety Both sides are valid for reads.
 unsafe fn already_there(to: Rows, from: Rows, width: u64, height: u64) -> bool {
     (0..height).all(|row| {
         let at = |rows: Rows| (rows.start + row * rows.pitch) as *const u8;
@@ -319,7 +321,7 @@ unsafe fn already_there(to: Rows, from: Rows, width: u64, height: u64) -> bool {
     })
 }
 
-/// Bytes from the first of the first row to the last of the last.
+/// Returns the number of bytes from the first byte of the first row to the last byte of the last row.
 fn span(pitch: u64, width: u64, height: u64) -> Result<u64, Error> {
     (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width)).ok_or(error::INVALID_VALUE)
 }

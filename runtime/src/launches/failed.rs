@@ -1,11 +1,11 @@
-//! Kernels that ended early, and launches that did not start: their reports in the trace and to the user.
+//! Reports kernels that ended early, and launches that did not start, in the trace and to the user.
 
 use crate::state::runtime::Runtime;
 use warpline_format::event::{Event, LaunchId, NotLaunched, StopCause};
 use warpline_format::options::Output;
 
 impl Runtime {
-    /// A launch was stopped in `block`.
+    /// Records that a launch was stopped in `block`.
     pub fn stopped(&mut self, launch: LaunchId, cause: StopCause, block: u64) {
         self.failures.stop(launch);
         self.trace.event(Event::Stopped { launch, cause, block });
@@ -16,15 +16,16 @@ impl Runtime {
         self.failures.count(&mut self.trace, why, launches);
     }
 
-    /// Launches that do not begin because an error stands. An error that no launch left has no launches to answer for.
+    /// Counts launches that do not start because of an earlier error. If no launch caused the error, they are not
+    /// counted.
     pub fn refused(&mut self, launches: u64) {
         if let Some(stopped) = self.failures.standing().filter(|_| launches > 0) {
             self.not_launched(NotLaunched::AfterStop(stopped), launches);
         }
     }
 
-    /// Writes the remaining counts to the trace at the program's end, and reports them to the user if `warpline run`
-    /// does not read it.
+    /// At the end of the program, writes the remaining counts to the trace. Also reports them to the user if `warpline
+    /// run` does not read the trace.
     pub fn report_failures(&mut self) {
         self.failures.settle(&mut self.trace);
         self.failed_calls.settle(&mut self.trace);

@@ -1,15 +1,15 @@
-//! What host memory holds that came from the device: copied to the device again as it is, it brings nothing that is not
-//! there.
+//! Records which host memory contains copies of device memory. If the program copies it to the device again unchanged,
+//! the copy transfers nothing new.
 
 use crate::memory::rows::Rows;
 use std::collections::HashMap;
 
-/// Least bytes of a copy: an unchanged single value is not evidence.
+/// The minimum size of a copy in bytes; a single unchanged value is not evidence.
 const LEAST_BYTES: u64 = 4096;
-/// Places that are remembered, at most.
+/// The maximum number of host ranges that are recorded.
 const MOST: usize = 4096;
 
-/// A copy from the device: where on the device, and what shape it has on the host.
+/// A copy from the device: its device address, and its shape on the host.
 #[derive(Clone, Copy, Debug)]
 struct Fetch {
     device: Rows,
@@ -18,12 +18,12 @@ struct Fetch {
     height: u64,
 }
 
-/// The last copies from the device, by the host address that they went to.
+/// The last copies from the device, keyed by the destination's host address.
 #[derive(Debug, Default)]
 pub struct Fetched(HashMap<u64, Fetch>);
 
 impl Fetched {
-    /// `height` rows of `width` bytes have come from the device.
+    /// Records that `height` rows of `width` bytes have been copied from the device.
     pub(super) fn note(&mut self, to: Rows, from: Rows, width: u64, height: u64) {
         let known = self.0.contains_key(&to.start);
         if width.saturating_mul(height) >= LEAST_BYTES && (known || self.0.len() < MOST) {
@@ -31,7 +31,7 @@ impl Fetched {
         }
     }
 
-    /// Where on the device this host memory came from, if the same rows did.
+    /// Returns the device address from which this host memory was copied, if the rows are the same.
     pub(super) fn origin(&self, host: Rows, width: u64, height: u64) -> Option<Rows> {
         let fetch = self.0.get(&host.start)?;
         let same = (fetch.width, fetch.height) == (width, height) && (height == 1 || fetch.pitch == host.pitch);

@@ -1,4 +1,4 @@
-//! Execution of the nodes of graphs.
+//! Executes the nodes of graphs.
 
 use crate::cuda::error::Error;
 use crate::graphs::{KernelWork, Work};
@@ -11,8 +11,7 @@ use std::time::Instant;
 impl Runtime {
     /// Executes a node, except host functions and child graphs, which the caller executes.
     ///
-    /// # Safety
-    /// Host memory in it is valid, as for [`Runtime::copy`].
+    /// # Safety Host memory in the work is valid, as for [`Runtime::copy`].
     pub unsafe fn perform(&mut self, work: &Work, stream: u32, entry: Entry) -> Result<(), Error> {
         let outer = self.streams.order.current.replace(stream);
         // SAFETY: by the contract.
@@ -21,10 +20,9 @@ impl Runtime {
         result
     }
 
-    /// [`Self::perform`], in a stream that is noted as the current one.
+    /// The variant of [`Self::perform`] after the stream has been recorded as the current one.
     ///
-    /// # Safety
-    /// The requirements of [`Self::perform`] apply.
+    /// # Safety The requirements of [`Self::perform`] apply.
     unsafe fn perform_in(&mut self, work: &Work, stream: u32, entry: Entry) -> Result<(), Error> {
         match work {
             Work::Kernel(kernel) => {
@@ -61,17 +59,16 @@ impl Runtime {
         }
     }
 
-    /// Returns a kernel node's content.
+    /// Returns the work of a kernel node.
     ///
-    /// # Safety
-    /// `arguments` is as for [`Runtime::launch`].
+    /// # Safety `arguments` fulfils the requirements of [`Runtime::launch`].
     pub unsafe fn kernel_work(
         &self,
         stub: *const c_void,
         configuration: Configuration,
         arguments: *const *const c_void,
     ) -> Result<Work, Error> {
-        // SAFETY: handed through.
+        // SAFETY: the caller fulfils the contract.
         let parameters = unsafe { self.pack_arguments(stub, arguments)? };
         Ok(Work::Kernel(KernelWork { stub: stub as usize, configuration, parameters }))
     }

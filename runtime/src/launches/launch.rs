@@ -32,11 +32,11 @@ use warpline_format::event::{
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
 
-/// Stack of a lane where the compiler cannot bound it, at least.
+/// The minimum stack of a lane, in bytes, if the compiler cannot bound the stack.
 const UNBOUNDED_LOCAL: u64 = 16 << 10;
 
 impl Runtime {
-    /// Returns the kernel behind a host stub.
+    /// Returns the kernel of a host stub.
     pub fn kernel(&self, stub: *const c_void) -> Result<Member, Error> {
         match self.kernels.get(&(stub as usize)) {
             Some(Kernel::Lowered(member)) => Ok(*member),
@@ -50,9 +50,9 @@ impl Runtime {
         }
     }
 
-    /// Gives the next launch its number, and returns whether it is traced. `--launches` counts the launches of the
-    /// kernels that `--kernels` chooses, as it would be of no use to count those of others. `launched` is what a budget
-    /// goes by; without it the launch cannot be traced.
+    /// Assigns a number to the next launch, and returns whether it is traced. `--launches` counts only the launches of
+    /// the kernels that `--kernels` selects, because counting others would not help the user. A budget is based on
+    /// `launched`; without it, the launch cannot be traced.
     pub fn count_launch(&mut self, member: Member, launched: Option<Launched>) -> Counted {
         let id = self.launches;
         self.launches += 1;
@@ -82,7 +82,7 @@ impl Runtime {
         Counted { id, traced: choice.recorded, drawn: Some(Drawn { choice, warps: shape.warps() }) }
     }
 
-    /// Records the division of L1 and shared memory that the program prefers for a launch, before the launch's first
+    /// Records which division of L1 and shared memory the program prefers for a launch, before the launch's first
     /// event.
     pub fn record_carveout(&mut self, launch: LaunchId, member: Member) {
         let preference = match self.modules[member.module].carveouts[member.index] {
@@ -101,14 +101,14 @@ impl Runtime {
         }
     }
 
-    /// Counts a launch's work for the budget: the bytes of its records, where they are known.
+    /// Adds a launch's work to the budget: the size of its records in bytes, if known.
     pub fn count_work(&mut self, counted: &Counted, bytes: Option<u64>) {
         if let (Some(sampler), Some(drawn)) = (&mut self.sampler, &counted.drawn) {
             sampler.ran(&drawn.choice, drawn.warps, bytes);
         }
     }
 
-    /// Returns whether some launch of the kernel can be traced.
+    /// Returns whether any launch of the kernel can be traced.
     pub fn may_be_traced(&self, member: Member) -> bool {
         self.trace.is_on() && self.modules[member.module].is_hooked() && self.is_chosen(member)
     }
@@ -134,26 +134,23 @@ impl Runtime {
             let why = NotLaunched::NotInstrumented { kernel: kernel.clone() };
             self.not_launched(why, 1);
         }
-        // SAFETY: handed through.
+        // SAFETY: the caller fulfils the contract.
         let parameters = unsafe { self.pack_arguments(stub, arguments)? };
         self.launch_packed(stub, configuration, parameters, entry)
     }
 
     /// Returns a launch's arguments in a parameter buffer.
-    ///
-    /// # Safety
-    /// The requirements of [`Runtime::launch`] apply.
     pub unsafe fn pack_arguments(
         &self,
         stub: *const c_void,
         arguments: *const *const c_void,
     ) -> Result<Vec<u64>, Error> {
         let member = self.kernel(stub)?;
-        // SAFETY: handed through.
+        // SAFETY: the caller fulfils the contract.
         unsafe { pack(&self.modules[member.module].kernels()[member.index], arguments) }
     }
 
-    /// [`Runtime::launch`] with arguments that are packed already, for this kernel.
+    /// The variant of [`Runtime::launch`] for arguments that are already packed for this kernel.
     pub fn launch_packed(
         &mut self,
         stub: *const c_void,
@@ -163,7 +160,7 @@ impl Runtime {
     ) -> Result<(), Error> {
         let member = self.kernel(stub)?;
         let resident = self.check_configuration(member, &configuration).map_err(|refusal| {
-            // Programs that do not check errors continue, and the kernel is missing in the profile.
+            // A program that does not check errors continues, and the profile does not contain the kernel.
             if self.trace.is_on() {
                 let kernel = self.modules[member.module].kernel_name(member.index);
                 note_once(format!("a launch of {kernel} was refused (CUDA error {}): {}", refusal.code, refusal.why));
@@ -186,7 +183,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Runs one kernel whose configuration was checked, with its events: `resident` of its blocks share an SM.
+    /// Runs one kernel whose configuration was checked, and writes its events. `resident` of its blocks share an SM.
     pub(crate) fn begin(
         &mut self,
         member: Member,
@@ -219,7 +216,8 @@ impl Runtime {
             dynamic_shared: configuration.shared as u32,
             reserved_shared: kernel.flags & kernel_flags::RESERVED_SHARED != 0,
             local_limit,
-            // Not a power of two, so that the lanes' stacks do not fight for one set of the host's cache.
+            // The value is not a power of two, so that the lanes' stacks do not compete for the same set of the host's
+            // cache.
             local_stride: local_limit + 64,
             workspace,
             cluster: cluster_of(kernel, &configuration),
@@ -267,7 +265,7 @@ impl Runtime {
             self.write_arguments(id, (member, function), parameters);
         }
         self.children.limit = self.limits.other[1];
-        // Records of a launch that is only checked go to a trace that is not written.
+        // The records of a launch that is only checked go to a trace that is not written.
         let checked = self.always_check && !self.trace.is_on();
         let hooked = self.modules[member.module].is_hooked();
         let share = if traced { Some(share) } else { (checked && hooked).then_some(1) };
@@ -278,7 +276,7 @@ impl Runtime {
         stop
     }
 
-    /// Runs the kernel and writes the rest of the launch's events.
+    /// Runs the kernel and writes the launch's remaining events.
     fn run(
         &mut self,
         member: Member,
@@ -293,7 +291,7 @@ impl Runtime {
         let check = self.options.check;
         let module = &mut self.modules[member.module];
         let interleave = self.options.interleave && module.is_hooked();
-        // Blocks that are left out, and code that is not seen, may write anything.
+        // Blocks that do not run, and code that is not checked, may write any memory.
         let followed =
             self.memory.shadow.is_some() && sample.is_none() && initialisation::sees_all(module, member.index);
         if !followed {
@@ -310,14 +308,14 @@ impl Runtime {
         let count_cells = module.descriptor().count_cells as usize;
         let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
         let kernel = &module.kernels()[member.index];
-        // Only the scheduler tracks who waits at named barriers; block-by-block execution does not.
+        // Only the scheduler tracks which warps wait at named barriers; block-by-block execution does not.
         let named = kernel.flags & kernel_flags::NAMED_BARRIERS != 0;
         let clustered = cluster::blocks(geometry.cluster) > 1;
         let waits = named || clustered || kernel.flags & kernel_flags::MAY_WAIT != 0;
         let barrier = kernel.flags & kernel_flags::BARRIER != 0;
         let deep = kernel.flags & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
         let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
-        // Without a version that has no hooks, what is not traced runs with hooks, too.
+        // If there is no version without hooks, blocks that are not traced also run with hooks.
         let all_hooked = interleave || followed || (module.is_hooked() && (self.always_check || native.is_none()));
         let hooked = choose(geometry.block, kernel.hooked_linear, kernel.hooked_half, kernel.hooked_general);
         let shape = Shape {
@@ -343,7 +341,7 @@ impl Runtime {
             stack_bytes: if deep { DEEP_STACK_BYTES } else { STACK_BYTES },
             slots_per_sm: shape.slots_per_sm(),
             threads: &threads,
-            // Each turn goes to one access then, and no block runs ahead of the others.
+            // Each turn then contains one access, and no block runs ahead of the others.
             clusters: named || clustered,
             waits: waits || interleave,
             interleave,
@@ -387,14 +385,14 @@ impl Runtime {
         };
         let running_now = &raw mut running;
         let mut warp_blocks = Vec::new();
-        // SAFETY: all that the launch points to lives in `self` or in this frame; nothing else is
-        // done with them until it has ended.
+        // SAFETY: all data to which the launch points is in `self` or in this frame; nothing else uses it until the
+        // launch has ended.
         unsafe {
             let guard = Guard::install(running_now);
             let entry = plan.hooked.or(plan.native);
             let scheduled = plan.hooked.is_some() || plan.waits || plan.sample.is_some();
             self.arena.spare_counts.resize(count_cells, 0);
-            // Blocks go to the SMs in turn, so a small grid leaves the last ones empty.
+            // Blocks are assigned to the SMs in turn, so a small grid leaves the last SMs empty.
             let used_sms = u64::from(shape.sms).min(shape.blocks);
             let residents = if scheduled { u64::from(resident) * used_sms } else { 1 };
             let entry = entry.filter(|_| match self.arena.prepare(&geometry, residents) {
@@ -424,7 +422,7 @@ impl Runtime {
             }
         }
         self.clock += running.clock_end;
-        // SAFETY: null, or a warp of this launch, which still is in the arena.
+        // SAFETY: the pointer is null, or refers to a warp of this launch, which is still in the arena.
         let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
         let Running { stop, faults, divergent, different, parted, initialisation, .. } = running;
         for event in self.floats.iter_mut().flat_map(Floats::end_launch) {
@@ -471,7 +469,8 @@ impl Runtime {
                 self.limits.printf
             ));
         }
-        // What waits is fetched by the next launch on a GPU; and after a failure no call of the program would.
+        // On a GPU, the next launch prints the waiting output. After a failure, no further call of the program would
+        // print it.
         if stop.is_some() || self.printed.len() as u64 > self.limits.printf {
             self.flush_output();
         }
@@ -479,7 +478,7 @@ impl Runtime {
     }
 }
 
-/// Returns the version of a warp function for the block's shape.
+/// Returns the version of a warp function that matches the block's shape.
 fn choose(
     block: [u32; 3],
     linear: Option<WarpFunction>,
@@ -514,8 +513,8 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
     if arguments.is_null() {
         return Err(error::INVALID_VALUE);
     }
-    // SAFETY: the descriptor's array; the program gives one pointer per parameter; offsets and
-    // sizes lie within `parameter_bytes`.
+    // SAFETY: the array belongs to the descriptor; the program passes one pointer per parameter; offsets and sizes are
+    // within `parameter_bytes`.
     unsafe {
         let parameters = std::slice::from_raw_parts(kernel.parameters, kernel.parameter_count as usize);
         for (index, parameter) in parameters.iter().enumerate() {
@@ -532,8 +531,7 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
 
 /// Reports a fault that the processor found.
 ///
-/// # Safety
-/// `running` is a launch whose warps still are in the arena.
+/// # Safety `running` is a launch whose warps are still in the arena.
 unsafe fn report_caught(running: *mut Running, caught: crate::device::faults::signal::Caught) {
     // SAFETY: by the contract.
     unsafe {
@@ -569,7 +567,7 @@ unsafe fn report_caught(running: *mut Running, caught: crate::device::faults::si
     }
 }
 
-/// The counts of blocks and branches that ran.
+/// Returns the counts of the basic blocks and branches that ran.
 fn count_events(module: &Module, counts: &[u64]) -> (Vec<BlockCount>, Vec<BranchCount>) {
     let cell = |at: u64| counts.get(at as usize).copied().unwrap_or(0);
     let blocks = (0..module.descriptor().block_count)

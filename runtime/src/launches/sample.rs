@@ -1,4 +1,4 @@
-//! Launches of which a few blocks run, because only an estimate is requested.
+//! Launches of which only a few blocks run, because only an estimate is requested.
 
 use crate::modules::configuration::{Configuration, cluster_of};
 use crate::modules::module::Member;
@@ -7,21 +7,21 @@ use std::collections::BTreeSet;
 use warpline_format::abi::kernel_flags;
 use warpline_format::cluster;
 
-/// Steps between the blocks in each dimension, as shares of the grid: powers of the inverse of the plastic number,
-/// whose multiples are spread evenly however many there are.
+/// The steps between the blocks in each dimension, as fractions of the grid. They are powers of the inverse of the
+/// plastic number, whose multiples are distributed evenly for any number of blocks.
 const STEPS: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_3];
 
 /// The blocks of a launch that run.
 pub(crate) struct Sample {
-    /// Of so many blocks one.
+    /// One of this number of blocks runs.
     pub(crate) share: u64,
-    /// Which.
+    /// The numbers of the blocks.
     pub(crate) blocks: BTreeSet<u64>,
 }
 
 impl Runtime {
-    /// Returns the blocks of a launch that run, where not all do. Where blocks may wait for others, or share work out
-    /// among them, all run.
+    /// Returns the blocks of a launch that run, if not all blocks run. All blocks run if a block may wait for others,
+    /// or if blocks share work dynamically.
     pub(crate) fn sample(&self, member: Member, configuration: &Configuration) -> Option<Sample> {
         let kernel = &self.modules[member.module].kernels()[member.index];
         let flags = kernel.flags;
@@ -34,8 +34,8 @@ impl Runtime {
     }
 }
 
-/// At most `most` blocks of a grid, spread over all its dimensions: what a block does often depends on its place, as in
-/// causal attention. `None` where the grid has no more.
+/// Selects at most `most` blocks of a grid, distributed over all its dimensions. This is needed because the work of a
+/// block often depends on its position, as in causal attention. Returns `None` if the grid does not have more blocks.
 fn spread(grid: [u32; 3], most: u64) -> Option<Sample> {
     let [x, y, z] = grid.map(u64::from);
     let all = x.saturating_mul(y).saturating_mul(z);
@@ -51,7 +51,7 @@ fn spread(grid: [u32; 3], most: u64) -> Option<Sample> {
     let mut blocks = BTreeSet::new();
     for number in 0..count {
         let block = at(number, 0, x) + x * (at(number, 1, y) + y * at(number, 2, z));
-        // The next one that is free: there are more blocks than are chosen.
+        // Selects the next free block. There is one, because the grid has more blocks than are selected.
         let free = (block..all).chain(0..block).find(|one| !blocks.contains(one));
         blocks.extend(free);
     }
@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn blocks_are_spread_over_each_dimension() {
-        // Causal attention: the work grows with x. The mean place of four blocks is within 5 % of the middle.
+        // As in causal attention, the work grows with x. The average position of four blocks is within 5 % of the
+        // middle.
         let sample = spread([128, 128, 1], 4).unwrap();
         let mean = sample.blocks.iter().map(|block| block % 128).sum::<u64>() as f64 / sample.blocks.len() as f64;
         assert!((mean / 128.0 - 0.5).abs() < 0.05, "{mean}");

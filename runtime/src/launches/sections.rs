@@ -1,5 +1,5 @@
-//! Sections of a program with a trace of their own, as `warpline.profile()` in Python makes them: the state before the
-//! section is written to the new trace, and the section's changes to the trace that continues after it.
+//! Sections of a program with their own trace, as `warpline.profile()` in Python creates them. The state before the
+//! section is written to the new trace, and the section's changes are written to the trace that continues after it.
 
 use crate::cuda::error::{self, Error};
 use crate::memory::registry::Live;
@@ -13,14 +13,14 @@ use warpline_format::event::{Allocation, AllocationId, Event};
 use warpline_format::options::Output;
 
 impl Runtime {
-    /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0. Of one
-    /// that is only to be estimated all is recorded.
+    /// Begins a section whose trace goes to a file. Sections may be nested; each counts its launches from 0. In a
+    /// section that is only estimated, everything is recorded.
     pub fn begin_section(&mut self, file: String, estimating: bool) {
         let writer = Writer::new(Output::File(file), crate::state::runtime::executable());
         let trace = std::mem::replace(&mut self.trace, Trace::new(writer));
         let live = self.memory.registry.iter().map(|live| live.id).collect();
         let (launches, chosen) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.chosen));
-        // Call paths have other numbers in each trace.
+        // Call paths have different numbers in each trace.
         let budget = self.options.budget.filter(|_| !estimating);
         let sampler = std::mem::replace(&mut self.sampler, budget.map(Sampler::new));
         let estimating = std::mem::replace(&mut self.estimating, estimating);
@@ -31,10 +31,9 @@ impl Runtime {
         self.write_allocations(&BTreeSet::new());
     }
 
-    /// Ends the section that was begun last; its trace is complete.
+    /// Ends the section that was begun last; its trace is then complete.
     ///
-    /// # Errors
-    /// Where none was begun.
+    /// # Errors Returns an error if no section was begun.
     pub fn end_section(&mut self) -> Result<(), Error> {
         self.synchronise();
         let outer = self.sections.pop().ok_or(error::PROFILER_ALREADY_STOPPED)?;
@@ -64,7 +63,7 @@ impl Runtime {
         }
     }
 
-    /// Writes live allocations to the trace, in their order, except the known ones.
+    /// Writes the live allocations to the trace in their order, without those in `known`.
     fn write_allocations(&mut self, known: &BTreeSet<AllocationId>) {
         let globals: BTreeMap<u64, (u32, u32)> = (self.modules.iter())
             .flat_map(|module| (0..).zip(&module.globals).map(|(index, &address)| (address, (module.id, index))))
@@ -72,7 +71,7 @@ impl Runtime {
         let mut live: Vec<&Live> = self.memory.registry.iter().filter(|live| !known.contains(&live.id)).collect();
         live.sort_by_key(|live| live.id);
         for live in live {
-            // Numbers of paths are valid in the trace that defines them only.
+            // A call path's number is valid only in the trace that defines it.
             self.trace.event(Event::Allocation(Allocation {
                 id: live.id,
                 kind: live.kind,

@@ -1,4 +1,4 @@
-//! Work that is given to streams.
+//! Work that the program submits to streams.
 
 use crate::cuda::error::Error;
 use crate::graphs::Work;
@@ -6,10 +6,10 @@ use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 
 impl Runtime {
-    /// Work for a stream: it becomes a node where the stream is being captured, else it is done at once.
+    /// Submits work to a stream: if the stream is being captured, the work becomes a node, otherwise it is performed
+    /// immediately.
     ///
-    /// # Safety
-    /// The requirements of [`Runtime::perform`] apply.
+    /// # Safety The requirements of [`Runtime::perform`] apply.
     pub unsafe fn submit(&mut self, stream: usize, work: Work, entry: Entry) -> Result<(), Error> {
         let number = self.streams.get(stream)?.number;
         if self.captures.find(stream).is_some() {

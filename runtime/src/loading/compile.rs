@@ -1,4 +1,5 @@
-//! Code that `warpline-cc` makes a shared object of while a program runs, once, kept by its content.
+//! Code that `warpline-cc` compiles to a shared object while a program runs. Each code is compiled once and stored by
+//! its content.
 
 use crate::compiler::{Compiler, NO_FOLDER, folder};
 use crate::cuda::error::{self, Error};
@@ -9,19 +10,19 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use warpline_format::operation::Followed;
 
-/// Returns the shared object of a module's LLVM IR.
+/// Compiles a module's LLVM IR and returns the shared object.
 pub fn shared_object(text: &str) -> Result<PathBuf, Error> {
     make(&["--warpline-module".to_owned()], "ll", text.as_bytes())
 }
 
-/// Returns the shared object of code that a program carries, with values followed.
+/// Compiles the code that a program contains, with values tracked, and returns the shared object.
 pub fn with_values(carried: &[u8], followed: &Followed) -> Result<PathBuf, Error> {
     let kinds = format!("--warpline-values={}", followed.to_names());
     let lines = followed.lines.iter().map(|(file, line)| format!("--warpline-line={file}:{line}"));
     make(&std::iter::once(kinds).chain(lines).collect::<Vec<_>>(), "carried", carried)
 }
 
-/// Has `warpline-cc` make a shared object of a file, by options of which the first names the kind of the file.
+/// Runs `warpline-cc` to compile a file to a shared object. The first of the options names the kind of the file.
 fn make(options: &[String], suffix: &str, content: &[u8]) -> Result<PathBuf, Error> {
     let compiler = Compiler::find();
     let folder = folder("modules").ok_or_else(|| failed(NO_FOLDER))?;
@@ -39,15 +40,15 @@ fn make(options: &[String], suffix: &str, content: &[u8]) -> Result<PathBuf, Err
     fs::write(&source, content).map_err(unwritable)?;
     let mut command = compiler.command();
     let status = command.args(options).arg("-o").args([&made, &source]).stdout(Stdio::null()).status();
-    // What it is made of is not needed any more; nothing is lost where it stays.
+    // The source of the shared object is not needed any more; if it cannot be removed, nothing is lost.
     _ = fs::remove_file(&source);
     match status {
         Ok(status) if status.success() => {}
-        // The compiler has printed the reason.
+        // The compiler has already printed the reason.
         Ok(_) => return Err(error::INVALID_PTX),
         Err(cause) => return Err(failed(&compiler.not_started(&cause))),
     }
-    // Renamed, so that processes that load the same see all of it or nothing.
+    // The file is renamed, so that other processes that load it see either the complete file or no file.
     fs::rename(&made, &path).map_err(unwritable)?;
     Ok(path)
 }

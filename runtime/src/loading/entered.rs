@@ -1,4 +1,4 @@
-//! Modules that the runtime takes in, whether with the program or while it runs.
+//! Modules that the runtime registers, at the start of the program or while it runs.
 
 use super::followed::followed;
 use crate::modules::module::{Module, name};
@@ -7,11 +7,10 @@ use crate::output::message;
 use crate::state::runtime::Runtime;
 use warpline_format::event::Event;
 
-/// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has
-/// been reported, if it cannot be used.
+/// Registers a module. If `shown` is given, it becomes the name of the module's only kernel in all output for the user.
+/// Returns `None`, after an error message, if the module cannot be used.
 ///
-/// # Safety
-/// `data` is a fat binary or a `ModuleDescriptor`.
+/// # Safety `data` is a fat binary or a `ModuleDescriptor`.
 pub(crate) unsafe fn enter(runtime: &mut Runtime, data: *const u8, shown: Option<&str>) -> Option<usize> {
     let id = runtime.modules.len() as u32;
     // SAFETY: by the contract.
@@ -41,7 +40,7 @@ pub(crate) fn write_module(runtime: &mut Runtime, module: &Module) {
     }
 }
 
-/// Gives each global of a module its device memory.
+/// Allocates device memory for each global of a module.
 fn place_globals(runtime: &mut Runtime, module: &mut Module) {
     let mut globals = Vec::with_capacity(module.variables().len());
     for (index, global) in module.variables().iter().enumerate() {
@@ -54,7 +53,7 @@ fn place_globals(runtime: &mut Runtime, module: &mut Module) {
         };
         globals.push(address);
         if !global.slot.is_null() {
-            // SAFETY: the module's own slot.
+            // SAFETY: the slot belongs to the module.
             unsafe { global.slot.write(address) };
         }
     }

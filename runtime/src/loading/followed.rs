@@ -1,4 +1,4 @@
-//! Modules in which values are followed: what a program carries, lowered again for the run.
+//! Modules in which values are tracked: the code that a program contains is lowered again for the run.
 
 use super::{compile, object};
 use crate::modules::module::Module;
@@ -7,7 +7,7 @@ use crate::state::runtime::Runtime;
 use warpline_format::operation::Followed;
 use warpline_format::options::{FloatCheck, Options};
 
-/// Returns the values that a run follows in code made for it.
+/// Returns which values a run tracks in code that is compiled for it.
 pub fn followed_values(options: &Options) -> Followed {
     Followed {
         exceptions: options.check_float != FloatCheck::Off,
@@ -16,10 +16,10 @@ pub fn followed_values(options: &Options) -> Followed {
     }
 }
 
-/// Returns the descriptor of the module in which values are followed, if the run does so; `data` itself otherwise.
+/// If the run tracks values, returns the descriptor of the module in which values are tracked; otherwise returns
+/// `data`.
 ///
-/// # Safety
-/// `data` is a fat binary or a `ModuleDescriptor`.
+/// # Safety `data` is a fat binary or a `ModuleDescriptor`.
 pub(super) unsafe fn followed(runtime: &Runtime, data: *const u8) -> *const u8 {
     let followed = followed_values(&runtime.options);
     if followed.is_empty() || crate::real::active() || crate::real::emulation::is_the_gpu() {

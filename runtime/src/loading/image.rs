@@ -1,4 +1,4 @@
-//! What a program hands over as the image of a module.
+//! The image of a module, as a program passes it to the driver.
 
 use crate::cuda::error::{self, Error};
 use crate::nvrtc::mark;
@@ -13,55 +13,56 @@ use warpline_format::carried::{self, CarriedError};
 pub enum Image<'a> {
     /// A shared object for this processor.
     Object(&'a [u8]),
-    /// PTX of NVRTC's: the shared object of the same source.
+    /// PTX from NVRTC: the value is the shared object of the same source.
     Compiled(PathBuf),
-    /// PTX that `warpline-cc -ptx` wrote: the shared object that goes with it.
+    /// PTX that `warpline-cc -ptx` wrote: the value is the shared object that the PTX contains.
     Carried(Vec<u8>),
     /// LLVM IR as text.
     Ir(&'a str),
 }
 
 const ELF: [u8; 4] = *b"\x7fELF";
-/// `EM_X86_64`, and NVIDIA's own number, in `e_machine`.
+/// The values of `e_machine`: `EM_X86_64`, and NVIDIA's own number.
 const X86_64: u16 = 62;
 const CUDA: u16 = 190;
-/// First word of a fat binary.
+/// The first word of a fat binary.
 const FAT_BINARY: [u8; 4] = 0xba55_ed50u32.to_le_bytes();
-/// Bytes of an ELF file's header.
+/// The size of an ELF file's header in bytes.
 const ELF_HEADER: usize = 64;
-/// Larger files are not modules.
+/// The maximum size of a file in bytes; larger files are not modules.
 const MOST_BYTES: u64 = 1 << 32;
 
 impl<'a> Image<'a> {
-    /// Recognises the content of a file, which ends with a zero byte.
+    /// Recognises the content of a file that ends with a zero byte.
     pub fn in_file(content: &'a [u8]) -> Result<Image<'a>, Error> {
         if let (true, Some(header)) = (content.starts_with(&ELF), content.get(..ELF_HEADER)) {
-            // A truncated file must not be read beyond its end.
+            // Nothing may be read beyond the end of a truncated file.
             let bytes = object_bytes(header)?;
             return content.get(..bytes).map(Image::Object).ok_or(error::INVALID_KERNEL_IMAGE);
         }
         if content.starts_with(&ELF) || content.last() != Some(&0) {
             return Err(error::INVALID_KERNEL_IMAGE);
         }
-        // SAFETY: no ELF file, and a zero at the end.
+        // SAFETY: the content is not an ELF file, and it ends with a zero.
         unsafe { Image::at(content.as_ptr()) }
     }
 
-    /// Recognises what `data` points to.
+    /// Recognises the image to which `data` points.
     ///
-    /// # Safety
-    /// `data` is null, or points to a whole ELF file or to text that ends with a zero; it lives as long as the image.
+    /// # Safety `data` is null, or points to a complete ELF file or to text that ends with a zero; it lives as long as
+    /// the image.
     pub unsafe fn at(data: *const u8) -> Result<Image<'a>, Error> {
         if data.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        // SAFETY: text shorter than this ends with its zero, which differs from every mark; reads stop there.
+        // SAFETY: text that is shorter than a mark ends with a zero, which differs from every byte of a mark; reading
+        // stops there.
         let begins = |mark: &[u8]| mark.iter().enumerate().all(|(at, byte)| unsafe { *data.add(at) } == *byte);
         if begins(&ELF) {
-            // SAFETY: an ELF file has its header.
+            // SAFETY: an ELF file begins with its header.
             let header = unsafe { slice::from_raw_parts(data, ELF_HEADER) };
             let bytes = object_bytes(header)?;
-            // SAFETY: the whole file, by the contract.
+            // SAFETY: the contract guarantees the complete file.
             return Ok(Image::Object(unsafe { slice::from_raw_parts(data, bytes) }));
         }
         if begins(&FAT_BINARY) {
@@ -91,7 +92,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Bytes of the file, whose section headers come last as linkers write it.
+/// Returns the size of the file in bytes. Its section headers are at its end, because linkers write them last.
 fn object_bytes(header: &[u8]) -> Result<usize, Error> {
     let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     match half(18) {
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn images_are_distinguished() {
-        // SAFETY: whole files, and text with its zero.
+        // SAFETY: the test data are complete files, and text with its zero.
         let of = |bytes: &'static [u8]| unsafe { Image::at(bytes.as_ptr()) };
         assert_eq!(of(b"target triple = \"x\"\0"), Ok(Image::Ir("target triple = \"x\"")));
         assert_eq!(of(b"\0"), Ok(Image::Ir("")));

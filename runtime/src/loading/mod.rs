@@ -1,7 +1,8 @@
 //! Device code that arrives while the program runs: images of modules, and the kernels in them.
 //!
-//! An image is a shared object that `warpline-cc --warpline-module` made, LLVM IR, of which it is made here, PTX that
-//! NVRTC handed out, which names one, or PTX that `warpline-cc -ptx` wrote, which carries one.
+//! An image has one of four forms: a shared object that `warpline-cc --warpline-module` produced; LLVM IR, from which
+//! the runtime produces such an object; PTX from NVRTC, which names such an object; or PTX that `warpline-cc -ptx`
+//! wrote, which contains one.
 
 mod compile;
 pub(crate) mod entered;
@@ -21,10 +22,10 @@ use std::path::Path;
 use warpline_format::abi::ModuleDescriptor;
 
 impl Runtime {
-    /// Loads an image. Its only kernel is called `shown` in what the user sees, where that is given.
+    /// Loads an image. If `shown` is given, it becomes the name of the image's only kernel in all output for the user.
     ///
-    /// # Safety
-    /// `data` points to an image as `cuModuleLoadData` takes it: a whole ELF file, or text that ends with a zero.
+    /// # Safety `data` points to an image that `cuModuleLoadData` accepts: a complete ELF file, or text that ends with
+    /// a zero.
     pub unsafe fn load_image(&mut self, data: *const u8, shown: Option<&str>) -> Result<Handle, Error> {
         // SAFETY: by the contract.
         let image = unsafe { Image::at(data) }?;
@@ -49,7 +50,7 @@ impl Runtime {
     }
 
     fn enter(&mut self, descriptor: *const ModuleDescriptor, shown: Option<&str>) -> Result<Handle, Error> {
-        // SAFETY: the descriptor of an object that was just loaded and stays.
+        // SAFETY: the descriptor belongs to an object that was just loaded and stays loaded.
         let module = unsafe { crate::loading::entered::enter(self, descriptor.cast(), shown) };
         let module = module.ok_or(error::INVALID_KERNEL_IMAGE)?;
         for (index, kernel) in self.modules[module].kernels().iter().enumerate() {
@@ -60,7 +61,7 @@ impl Runtime {
         Ok(handle)
     }
 
-    /// Removes a loaded module's kernels; its variables stay where they are until the device is reset.
+    /// Removes a loaded module's kernels; its variables keep their addresses until the device is reset.
     pub fn unload(&mut self, handle: Handle) -> Result<(), Error> {
         let Loaded { module } = self.loaded.remove(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?;
         for object in self.memory.texture_references.remove_module(handle) {
@@ -70,10 +71,10 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns the handle of a kernel of a loaded module, by its mangled name: the address of its descriptor.
+    /// Returns the handle of a kernel of a loaded module, by its mangled name. The handle is the address of the
+    /// kernel's descriptor.
     ///
-    /// # Safety
-    /// `wanted` is null or a string.
+    /// # Safety `wanted` is null or a string.
     pub unsafe fn loaded_kernel(&self, handle: Handle, wanted: *const c_char) -> Result<usize, Error> {
         let wanted = name(wanted);
         let module = &self.modules[self.loaded.get(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?.module];
@@ -81,10 +82,9 @@ impl Runtime {
         found.map(|kernel| std::ptr::from_ref(kernel) as usize).ok_or(error::SYMBOL_NOT_FOUND)
     }
 
-    /// Address and bytes of a variable of a loaded module.
+    /// Returns the address and the size of a variable of a loaded module.
     ///
-    /// # Safety
-    /// `wanted` is null or a string.
+    /// # Safety `wanted` is null or a string.
     pub unsafe fn loaded_variable(&self, handle: Handle, wanted: *const c_char) -> Result<(u64, u64), Error> {
         let wanted = name(wanted);
         let module = &self.modules[self.loaded.get(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?.module];

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use warpline_format::abi::{LOADED_DESCRIPTOR, ModuleDescriptor};
 
-/// Why an object cannot be loaded.
+/// The reason why an object cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// No memory for it.
+    /// There is not enough memory for the object.
     #[error("a device module cannot be kept in memory: {0}")]
     Memory(std::io::Error),
     /// The system's loader refused it.
@@ -21,47 +21,48 @@ pub enum LoadError {
          module was made by another release of Warpline"
     )]
     Loader(String),
-    /// It is a shared object of something else.
+    /// It is a shared object without a device module.
     #[error("a shared object that is no device module of warpline-cc's cannot be loaded as one")]
     Foreign,
 }
 
-/// Loads an object whose file is in memory.
+/// Loads an object from memory.
 pub fn load_bytes(bytes: &[u8]) -> Result<*const ModuleDescriptor, LoadError> {
-    // SAFETY: a string; the descriptor that comes back is this process's own.
+    // SAFETY: the name is a string; the returned descriptor belongs to this process.
     let descriptor = unsafe { libc::memfd_create(c"warpline-module".as_ptr(), libc::MFD_CLOEXEC) };
     if descriptor < 0 {
         return Err(LoadError::Memory(std::io::Error::last_os_error()));
     }
-    // SAFETY: just opened, and not owned elsewhere.
+    // SAFETY: the descriptor was just opened, and nothing else owns it.
     let mut file = unsafe { File::from_raw_fd(descriptor) };
     file.write_all(bytes).map_err(LoadError::Memory)?;
     load_file(&path_of(file.as_raw_fd(), COUNT.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// Objects loaded from memory.
+/// The number of objects that were loaded from memory.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Returns a path to an open file. The system's loader treats a library with a known name as loaded already, and descriptors
-/// are used again: so each number is written into the path so that it leads to the same file: a single or a double
-/// slash for each bit.
+/// Returns a path to an open file. The system's loader treats a library with a known path as already loaded, and the
+/// system reuses the numbers of descriptors. Therefore, each load uses a different path to the same file: `number` is
+/// encoded with a single or a double slash for each bit.
 fn path_of(descriptor: RawFd, number: u32) -> PathBuf {
     let bits = (0..u32::BITS).map(|bit| if number >> bit & 1 == 0 { "./" } else { ".//" });
     PathBuf::from(format!("/proc/self/fd/{}{descriptor}", bits.collect::<String>()))
 }
 
-/// Loads an object; it stays loaded.
+/// Loads an object, which stays loaded.
 pub fn load_file(path: &Path) -> Result<*const ModuleDescriptor, LoadError> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| LoadError::Foreign)?;
-    // SAFETY: a string. What runs at loading is what the linker puts into objects of warpline-cc's: nothing.
+    // SAFETY: the name is a string. Loading runs no code, because the linker adds no initialisation code to objects
+    // from warpline-cc.
     let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if library.is_null() {
-        // SAFETY: after a failure there is a text, which this copies.
+        // SAFETY: after a failure, there is an error text, which this code copies.
         let cause = unsafe { libc::dlerror().as_ref().map(|text| CStr::from_ptr(text).to_string_lossy().into_owned()) };
         return Err(LoadError::Loader(cause.unwrap_or_default()));
     }
     let symbol = CString::new(LOADED_DESCRIPTOR).map_err(|_| LoadError::Foreign)?;
-    // SAFETY: a library that was just opened, and a string.
+    // SAFETY: the library was just opened, and the symbol is a string.
     let found = unsafe { libc::dlsym(library, symbol.as_ptr()) };
     if found.is_null() { Err(LoadError::Foreign) } else { Ok(found.cast()) }
 }

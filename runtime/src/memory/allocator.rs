@@ -1,19 +1,19 @@
-//! Places device allocations. The place depends on nothing but the order and the sizes of the
-//! allocations and frees before, so two runs give the same addresses.
+//! Assigns addresses to device allocations. An address depends only on the order and the sizes of the earlier
+//! allocations and frees, so two runs give the same addresses.
 //!
-//! Small allocations are packed at 512 bytes as CUDA does, with a gap of at least
-//! [`GAP`] bytes after each, so that an access just past the end hits no neighbour. Large ones
-//! start at a multiple of 2 MiB, as on a GPU, with at least a page after them.
+//! As in CUDA, small allocations start at multiples of 512 bytes. There is a gap of at least [`GAP`] bytes after each,
+//! so that an access just after the end touches no neighbour. As on a GPU, large allocations start at a multiple of 2
+//! MiB, with at least one free page after each.
 
 use std::collections::BTreeMap;
 
-/// Distance between the end of an allocation and the next one, at least.
+/// The minimum distance between the end of an allocation and the next allocation.
 pub const GAP: u64 = 256;
-/// Placement unit of small allocations.
+/// Small allocations start at multiples of this number of bytes.
 pub const SMALL_UNIT: u64 = 512;
-/// From this size on an allocation has pages of its own.
+/// Allocations from this size on have their own pages.
 pub const LARGE_FROM: u64 = 1 << 20;
-/// Placement unit of large allocations.
+/// Large allocations start at multiples of this number of bytes.
 pub const LARGE_UNIT: u64 = 2 << 20;
 
 /// One arena: address-ordered first fit.
@@ -51,18 +51,18 @@ impl Arena {
     }
 }
 
-/// A place for an allocation.
+/// The address range of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressRange {
-    /// First byte.
+    /// The first byte.
     pub address: u64,
-    /// Bytes set aside from there, gap included.
+    /// The number of reserved bytes from the first byte on, including the gap.
     pub reserved: u64,
-    /// Has pages of its own.
+    /// Whether the allocation has its own pages.
     pub large: bool,
 }
 
-/// Address allocator of the device window.
+/// The address allocator of the device window.
 #[derive(Debug)]
 pub struct Allocator {
     small: Arena,
@@ -70,14 +70,14 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// Allocates from `base .. base + bytes`; the first `small` bytes serve small allocations, and the next `apart` none.
-    /// All four are multiples of [`LARGE_UNIT`].
+    /// Creates an allocator for `base .. base + bytes`. The first `small` bytes are for small allocations, and the next
+    /// `apart` bytes stay unused. All four values are multiples of [`LARGE_UNIT`].
     pub fn new(base: u64, bytes: u64, small: u64, apart: u64) -> Allocator {
         let large = small + apart;
         Allocator { small: Arena::new(base, small), large: Arena::new(base + large, bytes - large) }
     }
 
-    /// Returns a place for `bytes` bytes, or `None` when the window is full.
+    /// Returns an address range for `bytes` bytes, or `None` if the window is full.
     pub fn allocate(&mut self, bytes: u64) -> Option<AddressRange> {
         if bytes >= LARGE_FROM {
             return self.allocate_pages(bytes);
@@ -92,7 +92,7 @@ impl Allocator {
         Some(AddressRange { address: self.large.take(reserved)?, reserved, large: true })
     }
 
-    /// Takes a place back.
+    /// Frees an address range.
     pub fn free(&mut self, place: AddressRange) {
         let arena = if place.large { &mut self.large } else { &mut self.small };
         arena.give(place.address, place.reserved);

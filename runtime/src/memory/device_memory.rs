@@ -12,41 +12,41 @@ use std::collections::HashMap;
 use warpline_format::abi::windows as places;
 use warpline_format::event::{AllocationId, AllocationKind, PathId};
 
-/// Address space for small allocations.
+/// The size of the address space for small allocations.
 const SMALL_BYTES: u64 = 64 << 30;
 
-/// What is never handed out at the window's start and between the two arenas: an access just below the first allocation
-/// is then known as one, and not treated as one of ordinary host memory. It can be read, as all around allocations: a
-/// GPU maps its memory in pages of 2 MiB, and programs read a little before or after an array and throw the value
-/// away.
+/// The size of a range at the window's start and between the two arenas that is never allocated. An access just below
+/// the first allocation is then recognised as such and is not treated as an access to ordinary host memory. The range
+/// can be read, like all memory around allocations: a GPU maps its memory in pages of 2 MiB, and programs read a little
+/// before or after an array and discard the value.
 const GUARD: u64 = LARGE_UNIT;
-/// Bytes after the last small allocation that can be read.
+/// The number of readable bytes after the last small allocation.
 const SLACK: u64 = 64 << 10;
 
-/// Why an allocation failed.
+/// The reason why an allocation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// More than the device has.
+    /// The request exceeds the free memory of the device.
     #[error("{requested} bytes requested, {free} of the device's bytes are free")]
     Full {
-        /// Requested size.
+        /// The requested size.
         requested: u64,
-        /// Bytes left.
+        /// The number of free bytes.
         free: u64,
     },
-    /// The host refused.
+    /// The host could not provide the memory.
     #[error(transparent)]
     Window(#[from] WindowError),
 }
 
-/// All device-reachable memory.
+/// All memory that the device can access.
 #[derive(Debug)]
 pub struct DeviceMemory {
     pub(super) window: Window,
     pub(super) allocator: Allocator,
-    /// End of the part of the small arena that is open.
+    /// The end of the opened part of the small arena.
     pub(super) open: u64,
-    /// Start of the small arena.
+    /// The start of the small arena.
     pub(super) small_start: u64,
     /// Allocations by address.
     pub registry: Registry,
@@ -54,39 +54,40 @@ pub struct DeviceMemory {
     pub images: Images,
     /// Texture references of modules.
     pub texture_references: References,
-    /// Addresses and memory that the program puts together itself.
+    /// Addresses and memory that the program maps itself.
     pub mappings: Mappings,
-    /// Bytes in use that count against the device's memory.
+    /// The number of bytes in use that count against the device's memory.
     pub(super) used: u64,
     total: u64,
-    /// Which bytes have been written; with the initialisation check, and where values are followed.
+    /// Which bytes have been written; used with the initialisation check, and if values are tracked.
     pub shadow: Option<Shadow>,
-    /// Memory that nothing has written is filled with a pattern: with the initialisation check only.
+    /// Whether memory that nothing has written is filled with a pattern; only with the initialisation check.
     pub fills: bool,
-    /// With the initialisation check: allocations that hold memory of an earlier one, and that one.
+    /// With the initialisation check: for each allocation that reuses the memory of an earlier allocation, the earlier
+    /// one.
     pub earlier: HashMap<AllocationId, AllocationId>,
     /// Closes memory to host code, if the run checks host accesses.
     pub host_guard: Option<HostGuard>,
 }
 
-/// What an allocation is, besides its size.
+/// The description of an allocation, except its size.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// How it came to be.
+    /// The function that created the allocation.
     pub kind: AllocationKind,
-    /// Variable's name where known.
+    /// The variable's name, if known.
     pub name: Option<String>,
-    /// Call path.
+    /// The call path.
     pub path: PathId,
 }
 
-/// Returns whether a kind takes up the device's own memory.
+/// Returns whether an allocation of a kind uses the device's own memory.
 fn on_device(kind: AllocationKind) -> bool {
     !matches!(kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::DeviceHeap)
 }
 
-/// Returns whether memory of a kind holds nothing of the program when it is handed out. The host can write the others
-/// without a call.
+/// Returns whether new memory of a kind contains no data of the program. The host can write the other kinds without a
+/// call.
 fn starts_unwritten(kind: AllocationKind) -> bool {
     use AllocationKind::{Async, DeviceHeap, Malloc, Pitch};
     matches!(kind, Malloc | Pitch | Async | DeviceHeap)
@@ -118,12 +119,13 @@ impl DeviceMemory {
         })
     }
 
-    /// Free and total bytes of the device.
+    /// Returns the free and the total memory of the device in bytes.
     pub fn info(&self) -> (u64, u64) {
         (self.total - self.used.min(self.total), self.total)
     }
 
-    /// Allocates `bytes` zeroed bytes, or filled ones with the initialisation check, and returns the entry.
+    /// Allocates `bytes` bytes, which are zero or, with the initialisation check, filled with a pattern. Returns the
+    /// entry.
     pub fn allocate(&mut self, bytes: u64, what: Description) -> Result<&Live, MemoryError> {
         let counted = on_device(what.kind);
         let (free, _) = self.info();
@@ -171,7 +173,7 @@ impl DeviceMemory {
         self.registry.at(place.address).ok_or(MemoryError::Full { requested: bytes, free })
     }
 
-    /// With a shadow: marks the bytes of an allocation that begins, and fills them with the initialisation check.
+    /// With a shadow: marks the bytes of a new allocation and, with the initialisation check, fills them.
     fn begin_shadow(&mut self, address: u64, bytes: u64, kind: AllocationKind, id: AllocationId) {
         let Some(shadow) = &self.shadow else { return };
         if !starts_unwritten(kind) {
@@ -183,15 +185,14 @@ impl DeviceMemory {
             self.earlier.insert(id, before);
         }
         if self.fills {
-            // SAFETY: the pages of the allocation were just committed, and its address is not published yet.
+            // SAFETY: the pages of the allocation were just committed, and its address has not been published yet.
             unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
         }
     }
 
-    /// With a shadow: marks the shared memory of a block that starts, and fills it with the initialisation check.
+    /// With a shadow: marks the shared memory of a block that starts and, with the initialisation check, fills it.
     ///
-    /// # Safety
-    /// The bytes are the block's room in the shared window.
+    /// # Safety The bytes are the block's part of the shared window.
     pub unsafe fn begin_shared(&self, address: u64, bytes: u64) {
         if let Some(shadow) = &self.shadow {
             shadow.clear(address, bytes);
@@ -202,15 +203,14 @@ impl DeviceMemory {
         }
     }
 
-    /// With the initialisation check: all memory counts as written from here on, because something ran that was not
-    /// seen.
+    /// With the initialisation check: from now on, all memory counts as written, because code ran that was not checked.
     pub fn assume_written(&self) {
         let Some(shadow) = &self.shadow else { return };
         self.registry.iter().for_each(|live| shadow.write(live.start(), live.bytes));
     }
 
-    /// Enters host memory that the program registered. It gets a synthetic address of its own, so
-    /// that the trace does not depend on where the host's allocator put it.
+    /// Registers host memory. It gets a synthetic address, so that the trace does not depend on the address that the
+    /// host's allocator chose.
     pub fn register(&mut self, host: u64, bytes: u64, what: Description) -> Result<&Live, MemoryError> {
         let (free, _) = self.info();
         let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { requested: bytes, free })?;
@@ -229,26 +229,26 @@ impl DeviceMemory {
         self.registry.at(host).ok_or(MemoryError::Full { requested: bytes, free })
     }
 
-    /// Ends the allocation that starts at `start`. Its bytes read as zeroes when they are used again.
+    /// Ends the allocation that starts at `start`. Its bytes are zero when they are used again.
     pub fn free(&mut self, start: u64) -> Option<Live> {
         let live = self.registry.remove(start)?;
         self.reclaim(&live);
         Some(live)
     }
 
-    /// Makes the place of an allocation that has left the registry free again.
+    /// Frees the address range of an allocation that has left the registry.
     pub fn reclaim(&mut self, live: &Live) {
         let Some(place) = live.place else { return };
         if live.host.is_none() {
             if place.large {
-                // What lies behind it stays readable: it is in front of the next one.
+                // The memory after it stays readable, because it precedes the next allocation.
                 self.window.decommit(place.address, live.bytes.next_multiple_of(PAGE));
             } else {
                 // SAFETY: the small arena is open up to `open`, and the allocation has ended.
                 unsafe { std::ptr::write_bytes(place.address as *mut u8, 0, live.bytes as usize) };
             }
         }
-        // What was registered under another address takes nothing of the window.
+        // Memory that was registered with another address uses no part of the window.
         if on_device(live.kind) && live.host.is_none() {
             self.used -= place.reserved;
         }

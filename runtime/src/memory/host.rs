@@ -1,28 +1,28 @@
-//! Host allocations noted by rebuilt code, so that copies can be tied to them. Only those that a
-//! copy or a registration uses enter the trace (all from the threshold on, if the user requests it).
+//! Host allocations that rebuilt code reports, so that copies can be assigned to them. Only allocations that a copy or
+//! a registration uses are added to the trace (or all allocations from the threshold on, if the user requests this).
 
 use std::collections::BTreeMap;
 use warpline_format::event::HostAllocationId;
 
-/// From this size on a host allocation gets a call path.
+/// Host allocations from this size in bytes on get a call path.
 pub const PATH_FROM: u64 = 1024;
 
-/// One noted host allocation.
+/// A host allocation.
 #[derive(Clone, Debug)]
 pub struct HostAllocation {
-    /// Size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Call that made it.
+    /// The call that created it.
     pub kind: String,
-    /// Variable's name where known.
+    /// The variable's name, if known.
     pub name: Option<String>,
-    /// Return addresses of its call path, innermost first; empty below the threshold.
+    /// The return addresses of its call path, innermost first; empty below the threshold.
     pub frames: Vec<u64>,
-    /// Number in the trace, once it is there.
+    /// The allocation's number in the trace, after it was added to the trace.
     pub id: Option<HostAllocationId>,
 }
 
-/// Live host allocations by address.
+/// The live host allocations, by address.
 #[derive(Debug, Default)]
 pub struct HostAllocations {
     live: BTreeMap<u64, HostAllocation>,
@@ -30,7 +30,7 @@ pub struct HostAllocations {
 }
 
 impl HostAllocations {
-    /// Notes an allocation. What it overlaps was freed by code that was not rebuilt.
+    /// Adds an allocation. Existing allocations that it overlaps were freed by code that was not rebuilt.
     pub fn insert(&mut self, address: u64, allocation: HostAllocation) {
         let end = address + allocation.bytes.max(1);
         let overlaps = |(&start, old): (&u64, &HostAllocation)| (start + old.bytes.max(1) > address).then_some(start);
@@ -40,18 +40,18 @@ impl HostAllocations {
         self.live.insert(address, allocation);
     }
 
-    /// Removes one.
+    /// Removes an allocation.
     pub fn remove(&mut self, address: u64) {
         self.live.remove(&address);
     }
 
-    /// Returns the allocation that holds `address`.
+    /// Returns the allocation that contains `address`.
     pub fn find(&mut self, address: u64) -> Option<&mut HostAllocation> {
         let (&start, live) = self.live.range_mut(..=address).next_back()?;
         (address - start < live.bytes.max(1)).then_some(live)
     }
 
-    /// Returns the next number, from 1.
+    /// Returns the next number; numbers start at 1.
     pub fn next_id(&mut self) -> HostAllocationId {
         self.next += 1;
         self.next

@@ -10,54 +10,55 @@ use std::collections::BTreeMap;
 /// A `cudaArray`.
 #[derive(Clone, Copy, Debug)]
 pub struct Array {
-    /// Its texels.
+    /// The array's texels.
     pub image: Image,
-    /// Width, height and depth as the program gave them; 0 where there is no such dimension.
+    /// The width, height and depth that the program passed; 0 for a dimension that does not exist.
     pub extent: [usize; 3],
-    /// Flags as the program gave them.
+    /// The flags that the program passed.
     pub flags: u32,
 }
 
 /// A texture object.
 #[derive(Debug)]
 pub struct Texture {
-    /// What it reads.
+    /// The image that the texture reads.
     pub image: Image,
-    /// How.
+    /// The sampler with which the texture reads.
     pub sampler: Sampler,
-    /// As the program gave it.
+    /// The resource description that the program passed.
     pub resource: ResourceDesc,
-    /// As the program gave it.
+    /// The texture description that the program passed.
     pub description: TextureDesc,
-    /// The registry's epoch when the memory was last seen to be alive.
+    /// The registry's epoch when the memory was last found to be alive.
     alive: u64,
 }
 
 /// A surface object.
 #[derive(Debug)]
 pub struct Surface {
-    /// What it reads and writes.
+    /// The image that the surface reads and writes.
     pub image: Image,
-    /// As the program gave it.
+    /// The resource description that the program passed.
     pub resource: ResourceDesc,
     alive: u64,
 }
 
-/// Why a fetch cannot be done.
+/// The reason why a fetch cannot be performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// No object has the handle.
+    /// No object has this handle.
     Handle,
     /// The memory was freed.
     Freed(u64),
 }
 
-/// Surfaces have numbers of their own, to distinguish them from textures.
+/// Handles of surfaces start at this number, to distinguish them from textures.
 const SURFACES: u64 = 1 << 32;
-/// Handles of arrays look like pointers, which programs test for null and print.
+/// Handles of arrays start at this number. They have the form of pointers, because programs test them for null and
+/// print them.
 const ARRAYS: u64 = 0x5780_0000_0000;
 
-/// All of the process. Handles are not used twice: a stale one is reported.
+/// All arrays, textures and surfaces of the process. Handles are not reused, so that a stale handle is reported.
 #[derive(Debug, Default)]
 pub struct Images {
     arrays: BTreeMap<u64, Array>,
@@ -71,7 +72,7 @@ fn slot<T>(list: &mut [Option<Box<T>>], handle: u64, first: u64) -> Option<&mut 
 }
 
 impl Images {
-    /// Enters an array.
+    /// Adds an array and returns its handle.
     pub fn add_array(&mut self, array: Array) -> u64 {
         self.made += 1;
         let handle = ARRAYS + self.made * 64;
@@ -79,48 +80,48 @@ impl Images {
         handle
     }
 
-    /// Returns the array behind a handle.
+    /// Returns the array with a handle.
     pub fn array(&self, handle: u64) -> Result<Array, Error> {
         self.arrays.get(&handle).copied().ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Takes an array away.
+    /// Removes an array.
     pub fn remove_array(&mut self, handle: u64) -> Result<Array, Error> {
         self.arrays.remove(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Enters a texture object.
+    /// Adds a texture object and returns its handle.
     pub fn add_texture(&mut self, image: Image, sampler: Sampler, from: (ResourceDesc, TextureDesc)) -> u64 {
         let (resource, description) = from;
         self.textures.push(Some(Box::new(Texture { image, sampler, resource, description, alive: u64::MAX })));
         self.textures.len() as u64
     }
 
-    /// Returns the texture object behind a handle.
+    /// Returns the texture object with a handle.
     pub fn texture(&self, handle: u64) -> Result<&Texture, Error> {
         let index = usize::try_from(handle).ok().and_then(|handle| handle.checked_sub(1));
         index.and_then(|index| self.textures.get(index)?.as_deref()).ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Takes a texture object away.
+    /// Removes a texture object.
     pub fn remove_texture(&mut self, handle: u64) -> Result<(), Error> {
         slot(&mut self.textures, handle, 0).and_then(Option::take).map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Enters a surface object.
+    /// Adds a surface object and returns its handle.
     pub fn add_surface(&mut self, image: Image, resource: ResourceDesc) -> u64 {
         self.surfaces.push(Some(Box::new(Surface { image, resource, alive: u64::MAX })));
         SURFACES + self.surfaces.len() as u64
     }
 
-    /// Returns the surface object behind a handle.
+    /// Returns the surface object with a handle.
     pub fn surface(&mut self, handle: u64) -> Result<&Surface, Error> {
         slot(&mut self.surfaces, handle, SURFACES)
             .and_then(|slot| slot.as_deref())
             .ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Takes a surface object away.
+    /// Removes a surface object.
     pub fn remove_surface(&mut self, handle: u64) -> Result<(), Error> {
         let taken = slot(&mut self.surfaces, handle, SURFACES).and_then(Option::take);
         taken.map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
@@ -143,7 +144,8 @@ impl Images {
     }
 }
 
-/// Looks whether an image's memory is allocated, anew when an allocation has ended since.
+/// Checks whether an image's memory is allocated; the check is repeated only if an allocation has ended since the last
+/// check.
 fn live(image: &Image, seen: &mut u64, registry: &Registry) -> Result<(), Unusable> {
     if *seen == registry.epoch {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Mapped memory among the allocations: each stretch of addresses that can be used is one.
+//! Mapped memory in the registry of allocations: each continuous range of accessible addresses is one allocation.
 
 use super::DeviceMemory;
 use super::mappings::{Access, GRANULARITY};
@@ -6,17 +6,17 @@ use super::registry::Live;
 use crate::cuda::error::{self, Error};
 use warpline_format::event::{AllocationKind, PathId};
 
-/// How the allocations change when mappings do.
+/// The changes of the allocations that a change of mappings causes.
 #[derive(Debug, Default)]
 pub struct Change {
-    /// Mappings that no longer exist.
+    /// Allocations that no longer exist.
     pub gone: Vec<Live>,
-    /// First addresses of new mappings.
+    /// The first addresses of new allocations.
     pub new: Vec<u64>,
 }
 
 impl DeviceMemory {
-    /// Sets addresses aside.
+    /// Reserves addresses.
     pub fn reserve_addresses(&mut self, bytes: u64, alignment: u64, name: Option<String>) -> Result<u64, Error> {
         let usual = alignment == 0 || alignment.is_power_of_two();
         if bytes == 0 || !bytes.is_multiple_of(GRANULARITY) || !usual {
@@ -30,14 +30,14 @@ impl DeviceMemory {
         Ok(start)
     }
 
-    /// Gives addresses back.
+    /// Frees reserved addresses.
     pub fn free_addresses(&mut self, start: u64, bytes: u64) -> Result<(), Error> {
         let place = self.mappings.unreserve(start, bytes)?;
         self.allocator.free(place);
         Ok(())
     }
 
-    /// Makes memory without an address.
+    /// Creates memory that has no address yet.
     pub fn create(&mut self, bytes: u64) -> Result<u64, Error> {
         if bytes > self.info().0 {
             return Err(error::MEMORY_ALLOCATION);
@@ -47,18 +47,18 @@ impl DeviceMemory {
         Ok(handle)
     }
 
-    /// Gives a handle of memory back.
+    /// Releases a handle of memory.
     pub fn release(&mut self, handle: u64) -> Result<(), Error> {
         self.used = self.used.saturating_sub(self.mappings.release(handle)?);
         Ok(())
     }
 
-    /// Puts memory at addresses.
+    /// Maps memory at addresses.
     pub fn map(&mut self, start: u64, bytes: u64, handle: u64, offset: u64) -> Result<(), Error> {
         self.mappings.map(&self.window, start, bytes, handle, offset)
     }
 
-    /// Takes memory from addresses.
+    /// Unmaps memory from addresses.
     pub fn unmap(&mut self, start: u64, bytes: u64, path: PathId) -> Result<Change, Error> {
         self.used = self.used.saturating_sub(self.mappings.unmap(&self.window, start, bytes)?);
         Ok(self.follow(start, path))
@@ -70,8 +70,9 @@ impl DeviceMemory {
         Ok(self.follow(start, path))
     }
 
-    /// Makes the allocations in the range around an address those stretches that can be used now. One that has grown is
-    /// another one: what is recorded of an allocation does not change.
+    /// Updates the allocations in the reserved range around an address, so that they are the currently accessible
+    /// ranges. A range that has grown becomes a new allocation, because the recorded properties of an allocation do not
+    /// change.
     fn follow(&mut self, address: u64, path: PathId) -> Change {
         let Some((first, end, name)) = self.mappings.bounds(address) else { return Change::default() };
         let stretches = self.mappings.usable(address);

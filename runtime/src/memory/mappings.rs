@@ -1,5 +1,5 @@
-//! Virtual memory management: ranges of addresses, memory, and which memory lies at which addresses. Memory is a file
-//! without a name, so that it can lie at several addresses at once.
+//! Virtual memory management: address ranges, memory, and the mapping of memory to addresses. Memory is an anonymous
+//! file, so that it can be mapped at several addresses at once.
 
 use super::allocator::AddressRange;
 use super::windows::{PAGE, Window};
@@ -8,36 +8,36 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// Sizes and addresses are multiples of this many bytes, as on a GPU.
+/// Sizes and addresses are multiples of this number of bytes, as on a GPU.
 pub const GRANULARITY: u64 = 2 << 20;
 
-/// Handles look like pointers.
+/// The first handle; handles have the form of pointers.
 const HANDLES: u64 = 0x57d0_0000_0000;
 
-/// What kernels and copies may do with mapped memory.
+/// The access that kernels and copies have to mapped memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing: it was mapped, and no more.
+    /// No access; the memory is only mapped.
     #[default]
     None,
-    /// Read.
+    /// Read access.
     Read,
-    /// Read and write.
+    /// Read and write access.
     ReadWrite,
 }
 
-/// Memory without an address.
+/// Memory that is independent of an address.
 #[derive(Debug)]
 struct Physical {
     file: OwnedFd,
     bytes: u64,
-    /// Handles and mappings that keep it.
+    /// The number of handles and mappings that use the memory.
     holders: usize,
-    /// Handles that the program has not released.
+    /// The number of handles that the program has not released.
     handles: usize,
 }
 
-/// Memory at an address.
+/// Memory that is mapped at an address.
 #[derive(Clone, Copy, Debug)]
 struct Mapping {
     bytes: u64,
@@ -45,17 +45,17 @@ struct Mapping {
     access: Access,
 }
 
-/// A range of addresses.
+/// A reserved range of addresses.
 #[derive(Debug)]
 struct Reservation {
     place: AddressRange,
     bytes: u64,
-    /// The variable's name where known.
+    /// The variable's name, if known.
     name: Option<String>,
     mapped: BTreeMap<u64, Mapping>,
 }
 
-/// All of the process.
+/// All reservations and all memory of the process.
 #[derive(Debug, Default)]
 pub struct Mappings {
     reserved: BTreeMap<u64, Reservation>,
@@ -68,12 +68,12 @@ fn whole(size: u64) -> Result<u64, Error> {
 }
 
 impl Mappings {
-    /// Enters a range of addresses.
+    /// Adds a reserved range of addresses.
     pub fn reserve(&mut self, start: u64, bytes: u64, place: AddressRange, name: Option<String>) {
         self.reserved.insert(start, Reservation { place, bytes, name, mapped: BTreeMap::new() });
     }
 
-    /// Takes a range away in which nothing is mapped, and gives its place.
+    /// Removes a range without mappings, and returns its address range.
     pub fn unreserve(&mut self, start: u64, bytes: u64) -> Result<AddressRange, Error> {
         let found = self.reserved.get(&start).ok_or(error::INVALID_VALUE)?;
         if found.bytes != bytes || !found.mapped.is_empty() {
@@ -82,21 +82,21 @@ impl Mappings {
         self.reserved.remove(&start).map(|gone| gone.place).ok_or(error::INVALID_VALUE)
     }
 
-    /// Makes memory, and gives its handle.
+    /// Creates memory, and returns its handle.
     pub fn create(&mut self, bytes: u64) -> Result<u64, Error> {
         let bytes = whole(bytes)?;
-        // SAFETY: a name that ends with a zero.
+        // SAFETY: the name ends with a zero.
         let made = unsafe { libc::memfd_create(c"warpline-memory".as_ptr(), libc::MFD_CLOEXEC) };
         if made < 0 {
             return Err(error::MEMORY_ALLOCATION);
         }
-        // SAFETY: it was just made.
+        // SAFETY: the descriptor was just created.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(made) });
         file.set_len(bytes).map_err(|_| error::MEMORY_ALLOCATION)?;
         Ok(self.enter(file.into(), bytes))
     }
 
-    /// Takes over memory that a process exported, and gives its handle and its bytes.
+    /// Imports memory that a process exported, and returns its handle and its size in bytes.
     pub fn import(&mut self, file: OwnedFd) -> Result<(u64, u64), Error> {
         let file = File::from(file);
         let bytes = whole(file.metadata().map_err(|_| error::INVALID_VALUE)?.len())?;
@@ -119,12 +119,12 @@ impl Mappings {
         self.memory.get(&handle).filter(|found| found.handles > 0).ok_or(error::INVALID_VALUE)
     }
 
-    /// Returns whether a handle is one.
+    /// Returns an error if a handle is not valid.
     pub fn check(&self, handle: u64) -> Result<(), Error> {
         self.live(handle).map(|_| ())
     }
 
-    /// Gives a handle back. Gives the bytes that are free now, none where the memory is mapped.
+    /// Releases a handle. Returns the number of bytes that this frees, which is 0 while the memory is mapped.
     pub fn release(&mut self, handle: u64) -> Result<u64, Error> {
         self.live(handle)?;
         if let Some(found) = self.memory.get_mut(&handle) {
@@ -143,7 +143,7 @@ impl Mappings {
         if unused { bytes } else { 0 }
     }
 
-    /// Returns the handle, once more, of the memory that is mapped at an address.
+    /// Returns another handle of the memory that is mapped at an address.
     pub fn retain(&mut self, address: u64) -> Result<u64, Error> {
         let (start, bytes, handle) = self.at(address)?;
         debug_assert!(address - start < bytes);
@@ -158,14 +158,14 @@ impl Mappings {
         if address - start < one.bytes { Ok((start, one.bytes, one.handle)) } else { Err(error::INVALID_VALUE) }
     }
 
-    /// What may be done at an address.
+    /// Returns the access that is permitted at an address.
     pub fn access(&self, address: u64) -> Result<Access, Error> {
         let (start, ..) = self.at(address)?;
         let range = self.reserved.range(..=address).next_back();
         range.and_then(|(_, range)| range.mapped.get(&start)).map(|one| one.access).ok_or(error::INVALID_VALUE)
     }
 
-    /// Returns the range that holds `start .. start + bytes`.
+    /// Returns the reserved range that contains `start .. start + bytes`.
     fn range(&mut self, start: u64, bytes: u64) -> Result<&mut Reservation, Error> {
         let (&base, range) = self.reserved.range_mut(..=start).next_back().ok_or(error::INVALID_VALUE)?;
         let end = start.checked_add(bytes).ok_or(error::INVALID_VALUE)?;
@@ -176,7 +176,7 @@ impl Mappings {
         }
     }
 
-    /// Puts memory at addresses, without access.
+    /// Maps memory at addresses, without access.
     pub fn map(&mut self, window: &Window, start: u64, bytes: u64, handle: u64, offset: u64) -> Result<(), Error> {
         let bytes = whole(bytes)?;
         let memory = self.live(handle)?;
@@ -199,7 +199,7 @@ impl Mappings {
         Ok(())
     }
 
-    /// Returns the mappings that make up exactly `start .. start + bytes`.
+    /// Returns the mappings that together are exactly `start .. start + bytes`.
     fn exactly(&mut self, start: u64, bytes: u64) -> Result<(&mut Reservation, Vec<u64>), Error> {
         let end = start + whole(bytes)?;
         let range = self.range(start, bytes)?;
@@ -212,7 +212,7 @@ impl Mappings {
         if at == end { Ok((range, found)) } else { Err(error::INVALID_VALUE) }
     }
 
-    /// Takes memory from addresses. Gives the bytes that nothing keeps any more.
+    /// Unmaps memory from addresses. Returns the number of bytes that nothing uses any more.
     pub fn unmap(&mut self, window: &Window, start: u64, bytes: u64) -> Result<u64, Error> {
         let (range, gone) = self.exactly(start, bytes)?;
         window.unmap(start, bytes).map_err(|_| error::MEMORY_ALLOCATION)?;
@@ -232,8 +232,8 @@ impl Mappings {
         Ok(())
     }
 
-    /// Stretches of addresses around `address` that can be used, as long as they are: what is one allocation to the
-    /// user.
+    /// Returns the accessible address ranges around `address`, each as long as possible. For the user, each such range
+    /// is one allocation.
     pub fn usable(&self, address: u64) -> Vec<(u64, u64)> {
         let mut stretches: Vec<(u64, u64)> = Vec::new();
         let Some((_, range)) = self.reserved.range(..=address).next_back() else { return stretches };
@@ -246,7 +246,7 @@ impl Mappings {
         stretches
     }
 
-    /// Where the range that holds an address begins and ends, and its variable's name.
+    /// Returns the start and end of the reserved range that contains an address, and its variable's name.
     pub fn bounds(&self, address: u64) -> Option<(u64, u64, Option<String>)> {
         let (&start, range) = self.reserved.range(..=address).next_back()?;
         (address - start < range.bytes).then(|| (start, start + range.bytes, range.name.clone()))
@@ -277,13 +277,13 @@ mod tests {
             Err(error::INVALID_VALUE),
             "beyond the range"
         );
-        // The second half once more, directly after.
+        // Maps the second half again, directly after the first mapping.
         all.map(&window, BASE + 2 * UNIT, UNIT, memory, UNIT).expect("mapped");
         assert_eq!(all.usable(BASE), []);
         assert_eq!(all.allow(&window, BASE, UNIT, Access::ReadWrite), Err(error::INVALID_VALUE), "half a mapping");
         all.allow(&window, BASE, 3 * UNIT, Access::ReadWrite).expect("allowed");
         assert_eq!(all.usable(BASE + UNIT), [(BASE, 3 * UNIT)]);
-        // SAFETY: mapped, and allowed.
+        // SAFETY: the memory is mapped, and access is permitted.
         unsafe {
             ((BASE + UNIT) as *mut u32).write(7);
             assert_eq!(((BASE + 2 * UNIT) as *const u32).read(), 7, "the same memory at two places");

@@ -1,57 +1,58 @@
-//! Which device allocation an address belongs to, now and before it was freed.
+//! Finds the device allocation to which an address belongs, or to which it belonged before the allocation was freed.
 
 use super::allocator::AddressRange;
 use super::windows::{Region, region};
 use std::collections::BTreeMap;
 use warpline_format::event::{AllocationId, AllocationKind, PathId};
 
-/// Freed allocations that are remembered to name a use after free.
+/// The number of freed allocations that are kept, to name the allocation after a use after free.
 const REMEMBERED: usize = 4096;
 
-/// How far from an allocation reads go unnoticed, bytes.
+/// The distance from an allocation, in bytes, within which a GPU does not detect reads.
 const NEAR: u64 = 4096;
 
 /// A live allocation.
 #[derive(Clone, Debug)]
 pub struct Live {
-    /// Number in the trace.
+    /// The allocation's number in the trace.
     pub id: AllocationId,
-    /// How it came to be.
+    /// The function that created it.
     pub kind: AllocationKind,
-    /// First byte.
+    /// The first byte.
     pub address: u64,
-    /// Requested size.
+    /// The requested size.
     pub bytes: u64,
-    /// Variable's name where known.
+    /// The variable's name, if known.
     pub name: Option<String>,
-    /// Call path of the allocation.
+    /// The call path of the allocation.
     pub path: PathId,
-    /// Where the allocator put it; `None` for registered host memory.
+    /// The range that the allocator assigned; `None` for registered host memory.
     pub place: Option<AddressRange>,
     /// For registered host memory: its host address, which kernels use.
     pub host: Option<u64>,
-    /// Elements of the memory, if they are known.
+    /// The elements of the memory, if they are known.
     pub elements: Option<Elements>,
 }
 
 /// The elements of an array, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elements {
-    /// Bytes of each.
+    /// The size of each element in bytes.
     pub bytes: u32,
-    /// Type and shape, as `float32[128, 64]`.
+    /// The type and shape, such as `float32[128, 64]`.
     pub shape: String,
-    /// Bytes from the start of the memory to the first element of that array, which may be a part of it.
+    /// The number of bytes from the start of the memory to the first element of the array, which may be a part of the
+    /// memory.
     pub offset: u64,
 }
 
 impl Live {
-    /// Address that kernels use for the first byte.
+    /// Returns the address that kernels use for the first byte.
     pub fn start(&self) -> u64 {
         self.host.unwrap_or(self.address)
     }
 
-    /// Name for messages.
+    /// Returns the allocation's name for messages.
     pub fn label(&self) -> String {
         match (&self.name, self.kind) {
             (Some(name), _) => name.clone(),
@@ -65,17 +66,17 @@ impl Live {
     }
 }
 
-/// Where an address lies relative to the nearest live allocation.
+/// The position of an address relative to the nearest live allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Near<'a> {
     /// The allocation.
     pub allocation: &'a Live,
-    /// Bytes before its start (negative) or past its end (zero is the first byte past it).
+    /// The number of bytes before the start (negative), or after the end (zero is the first byte after the end).
     pub offset: i64,
 }
 
 impl<'a> Near<'a> {
-    /// An address outside `allocation` as seen from there.
+    /// Creates the position of an address outside `allocation`, relative to it.
     pub fn new(allocation: &'a Live, address: u64) -> Near<'a> {
         let from_start = address.wrapping_sub(allocation.start()) as i64;
         let offset = if from_start < 0 { from_start } else { from_start - allocation.bytes as i64 };
@@ -89,20 +90,20 @@ pub struct Registry {
     live: BTreeMap<u64, Live>,
     freed: BTreeMap<u64, Live>,
     next: AllocationId,
-    /// Rises whenever an allocation ends, so that stale cached ranges are detected.
+    /// Increases whenever an allocation ends, so that stale cached ranges are detected.
     pub epoch: u64,
-    /// Whether any live allocation is registered host memory.
+    /// The number of live allocations that are registered host memory.
     pub registered: usize,
 }
 
 impl Registry {
-    /// Returns the number for the next allocation, from 1.
+    /// Returns the number for the next allocation; numbers start at 1.
     pub fn next_id(&mut self) -> AllocationId {
         self.next += 1;
         self.next
     }
 
-    /// Enters an allocation.
+    /// Adds an allocation.
     pub fn insert(&mut self, allocation: Live) {
         let start = allocation.start();
         let end = start + allocation.bytes.max(1);
@@ -120,7 +121,7 @@ impl Registry {
         self.live.insert(start, allocation);
     }
 
-    /// Gives registered memory the address that kernels use for it, once that is known.
+    /// Sets the address that kernels use for registered memory, once it is known.
     pub fn move_to(&mut self, start: u64, host: u64) {
         if let Some(live) = self.live.remove(&start) {
             self.live.insert(host, Live { host: Some(host), ..live });
@@ -156,20 +157,20 @@ impl Registry {
         self.live.range(first..end).map(|(_, live)| live)
     }
 
-    /// Returns the live allocation that holds `address`.
+    /// Returns the live allocation that contains `address`.
     #[inline]
     pub fn find(&self, address: u64) -> Option<&Live> {
         let (_, live) = self.live.range(..=address).next_back()?;
         (address - live.start() < live.bytes).then_some(live)
     }
 
-    /// Returns the freed allocation that held `address` last.
+    /// Returns the freed allocation that contained `address` last.
     pub fn find_freed(&self, address: u64) -> Option<&Live> {
         let (_, old) = self.freed.range(..=address).next_back()?;
         (address - old.start() < old.bytes).then_some(old)
     }
 
-    /// Returns the freed allocation that ended last of those that held a part of these bytes.
+    /// Among the freed allocations that contained a part of these bytes, returns the one that ended last.
     pub fn freed_within(&self, start: u64, bytes: u64) -> Option<AllocationId> {
         let overlaps = |old: &&Live| old.start() + old.bytes.max(1) > start;
         let before = self.freed.range(..start).next_back().map(|(_, old)| old).filter(overlaps);
@@ -187,8 +188,8 @@ impl Registry {
         }
     }
 
-    /// Returns the array of an interpreted program that an address of host memory outside all allocations was most likely meant
-    /// for: the nearest one that is no farther than it is large, or than [`NEAR`].
+    /// Returns the array of an interpreted program for which an address of host memory outside all allocations was most
+    /// likely intended. It is the nearest array, if its distance is not larger than its own size or than [`NEAR`].
     pub fn nearest_array(&self, address: u64) -> Option<Near<'_>> {
         let near = self.nearest(address)?;
         let live = near.allocation;
@@ -196,15 +197,15 @@ impl Registry {
         (live.kind == AllocationKind::Tensor && close).then_some(near)
     }
 
-    /// Returns whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a
-    /// GPU, which maps memory in pages of 2 MiB, would hardly notice it.
+    /// Returns whether a GPU would hardly notice a read of `bytes` bytes outside all allocations. This is the case if
+    /// the read is close to a live allocation on the device, because a GPU maps memory in pages of 2 MiB.
     pub fn tolerates(&self, address: u64, bytes: u64) -> bool {
         if region(address) != Region::Device {
             return false;
         }
         let near = |live: &Live| {
             let (start, end) = (live.start(), live.start() + live.bytes);
-            // In front of it, or after it, or over its end.
+            // The read is before the allocation, after it, or across its end.
             live.host.is_none()
                 && (address + bytes <= start && start - address <= NEAR
                     || address >= start && address <= end + NEAR - bytes)
@@ -212,7 +213,7 @@ impl Registry {
         self.live.range(..=address + NEAR).rev().take(2).any(|(_, live)| near(live))
     }
 
-    /// All live allocations, by address.
+    /// Returns all live allocations, by address.
     pub fn iter(&self) -> impl Iterator<Item = &Live> {
         self.live.values()
     }

@@ -3,8 +3,8 @@
 /// Rows of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
-    /// First byte.
+    /// The address of the first byte.
     pub start: u64,
-    /// Bytes between rows.
+    /// The number of bytes between rows.
     pub pitch: u64,
 }

@@ -1,42 +1,45 @@
-//! One bit per byte of device and shared memory: whether something has written it. Exists with the initialisation check only.
+//! One bit per byte of device and shared memory, which states whether something has written the byte. It exists only
+//! with the initialisation check or if values are tracked.
 //!
-//! A set bit is a byte that nothing has written. Memory that nothing tracks (module variables, managed and pinned memory) has
-//! no bit set.
+//! A set bit means that nothing has written the byte. Memory that is not tracked (module variables, managed and pinned
+//! memory) has no bit set.
 
 use super::windows::WindowError;
 use std::ops::Range;
 use warpline_format::abi::windows;
 
-/// Bytes after the last bit, so that words can be read and written whole.
+/// The number of bytes after the last bit, so that complete words can be read and written.
 const SLACK: usize = 64;
 
-/// Most bytes of memory that [`Bits::get`] and [`Bits::put`] take at once: their bits lie in one word of 64, at any position.
+/// The maximum number of bytes of memory for one call of [`Bits::get`] or [`Bits::put`]: their bits are within one
+/// 64-bit word, at any position.
 pub const MOST: u64 = 56;
 
-/// What memory holds before something writes it: as a floating-point value of any width a NaN, as an integer -1.
+/// The value of memory before something writes it. As a floating-point value of any width, it is NaN; as an integer, it
+/// is -1.
 pub const PATTERN: u8 = 0xff;
 
-/// Bits of one window.
+/// The bits of one window.
 #[derive(Debug)]
 struct Bits {
     window: Range<u64>,
     first: *mut u8,
 }
 
-/// Bits of the device's and the shared window.
+/// The bits of the device window and of the shared window.
 #[derive(Debug)]
 pub struct Shadow {
     device: Bits,
     shared: Bits,
 }
 
-// SAFETY: the mappings belong to this value alone.
+// SAFETY: only this value uses the mappings.
 unsafe impl Send for Shadow {}
 
 impl Bits {
     fn new(base: u64, bytes: u64) -> Result<Bits, WindowError> {
         let length = (bytes / 8) as usize + SLACK;
-        // SAFETY: a new mapping, which touches no other.
+        // SAFETY: the mapping is new and overlaps no other.
         let place = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -58,12 +61,12 @@ impl Bits {
         address >= self.window.start && address < self.window.end && bytes <= self.window.end - address
     }
 
-    /// Bits of up to [`MOST`] bytes, the lowest for the first.
+    /// Returns the bits of up to [`MOST`] bytes; the lowest bit is that of the first byte.
     #[inline]
     fn get(&self, address: u64, bytes: u64) -> u64 {
         debug_assert!(self.holds(address, bytes) && bytes <= MOST);
         let at = address - self.window.start;
-        // SAFETY: within the mapping and its slack.
+        // SAFETY: the word is within the mapping and its slack.
         let word = unsafe { self.first.add((at / 8) as usize).cast::<u64>().read_unaligned() };
         word >> (at % 8) & ((1 << bytes) - 1)
     }
@@ -73,7 +76,7 @@ impl Bits {
         debug_assert!(self.holds(address, bytes) && bytes <= MOST);
         let at = address - self.window.start;
         let mask = ((1u64 << bytes) - 1) << (at % 8);
-        // SAFETY: within the mapping and its slack.
+        // SAFETY: the word is within the mapping and its slack.
         unsafe {
             let place = self.first.add((at / 8) as usize).cast::<u64>();
             place.write_unaligned(place.read_unaligned() & !mask | bits << (at % 8) & mask);
@@ -87,7 +90,7 @@ impl Bits {
         self.put(at, head, word);
         (at, left) = (at + head, left - head);
         let whole = left / 8;
-        // SAFETY: whole bytes of the mapping.
+        // SAFETY: the range consists of complete bytes of the mapping.
         unsafe {
             let place = self.first.add(((at - self.window.start) / 8) as usize);
             place.write_bytes(word as u8, whole as usize);
@@ -95,7 +98,7 @@ impl Bits {
         self.put(at + 8 * whole, left % 8, word);
     }
 
-    /// Number of set bits, and the position of the first.
+    /// Returns the number of set bits, and the position of the first.
     fn count(&self, address: u64, bytes: u64) -> (u64, Option<u64>) {
         let (mut count, mut first) = (0, None);
         let mut done = 0;
@@ -113,7 +116,7 @@ impl Bits {
 }
 
 impl Shadow {
-    /// Shadow of memory that is written throughout.
+    /// Creates the shadow of memory that counts as completely written.
     pub fn new() -> Result<Shadow, WindowError> {
         Ok(Shadow {
             device: Bits::new(windows::DEVICE, windows::DEVICE_BYTES)?,
@@ -126,7 +129,7 @@ impl Shadow {
         [&self.device, &self.shared].into_iter().find(|bits| bits.holds(address, bytes.max(1)))
     }
 
-    /// Marks bytes that hold nothing of the program.
+    /// Marks bytes that contain no data of the program.
     pub fn clear(&self, address: u64, bytes: u64) {
         if let Some(bits) = self.bits(address, bytes) {
             bits.fill(address, bytes, true);
@@ -142,18 +145,20 @@ impl Shadow {
         }
     }
 
-    /// Bits of up to [`MOST`] bytes that nothing has written, the lowest for the first.
+    /// Returns the bits of up to [`MOST`] bytes; a set bit means that nothing has written the byte, and the lowest bit
+    /// is that of the first byte.
     #[inline]
     pub fn unwritten(&self, address: u64, bytes: u64) -> u64 {
         self.bits(address, bytes).map_or(0, |bits| bits.get(address, bytes.min(MOST)))
     }
 
-    /// Number of bytes that nothing has written, and the distance of the first.
+    /// Returns the number of bytes that nothing has written, and the offset of the first.
     pub fn count(&self, address: u64, bytes: u64) -> (u64, Option<u64>) {
         self.bits(address, bytes).map_or((0, None), |bits| bits.count(address, bytes))
     }
 
-    /// Bytes that nothing has written in runs of at least `run` bytes.
+    /// Returns the number of bytes that nothing has written and that are part of a sequence of at least `run` such
+    /// bytes.
     pub fn in_runs(&self, address: u64, bytes: u64, run: u64) -> u64 {
         let Some(bits) = self.bits(address, bytes) else { return 0 };
         let (mut total, mut length) = (0, 0);
@@ -179,7 +184,7 @@ impl Shadow {
         total
     }
 
-    /// Carries the state of bytes that are copied, from wherever they come.
+    /// Copies the state of bytes that a program copies, whatever their source is.
     pub fn copy(&self, to: u64, from: u64, bytes: u64) {
         let Some(target) = self.bits(to, bytes) else { return };
         let mut done = 0;
@@ -196,7 +201,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Whatever is done in whatever order, the bits are those of a set of addresses.
+    /// For any sequence of operations, the bits are those of a set of addresses.
     #[test]
     fn agrees_with_a_set_of_bytes() {
         let shadow = Shadow::new().unwrap();

@@ -1,5 +1,5 @@
-//! Texture references of modules: what and how a variable of a kernel's reads. A texture object with the same settings
-//! does the reading, and its handle is in the variable.
+//! Texture references of modules: what a variable of a kernel reads, and how. A texture object with the same settings
+//! performs the reads, and the variable contains its handle.
 
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ChannelDesc, ResourceDesc, TextureDesc};
@@ -9,24 +9,24 @@ use std::collections::BTreeMap;
 /// A texture reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
-    /// The module that it is a variable of.
+    /// The module that contains the variable.
     pub module: Handle,
-    /// Where the variable lies.
+    /// The address of the variable.
     pub variable: u64,
-    /// What it is bound to.
+    /// The resource to which the reference is bound.
     pub resource: Option<ResourceDesc>,
-    /// How it reads.
+    /// The settings with which the reference reads.
     pub description: TextureDesc,
-    /// Format of linear memory; an array has its own.
+    /// The format of linear memory; an array has its own format.
     pub channels: ChannelDesc,
-    /// The texture object that reads; 0 while it is bound to nothing.
+    /// The texture object that reads; 0 if the reference is not bound.
     pub object: u64,
 }
 
-/// Handles look like pointers, which programs test for null and print.
+/// The first handle. Handles have the form of pointers, because programs test them for null and print them.
 const FIRST: u64 = 0x5781_0000_0000;
 
-/// All of the process, by their handles. A module's reference has one, however often it is requested.
+/// All references of the process, by their handles. A module's reference has one handle, however often it is requested.
 #[derive(Debug, Default)]
 pub struct References(BTreeMap<u64, Reference>);
 
@@ -41,12 +41,12 @@ impl References {
         })
     }
 
-    /// Returns the reference behind a handle.
+    /// Returns the reference with a handle.
     pub fn get(&mut self, handle: u64) -> Result<&mut Reference, Error> {
         self.0.get_mut(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Takes those of a module away, and gives their texture objects.
+    /// Removes the references of a module, and returns their texture objects.
     pub fn remove_module(&mut self, module: Handle) -> Vec<u64> {
         let (gone, kept) = std::mem::take(&mut self.0).into_iter().partition(|(_, known)| known.module == module);
         self.0 = kept;
@@ -56,7 +56,7 @@ impl References {
 }
 
 impl Reference {
-    /// As a source declares it: single floats, the nearest texel, clamped.
+    /// Creates a reference with the settings of a declaration in the source: single floats, nearest texel, clamped.
     fn new(module: Handle, variable: u64) -> Reference {
         let clamp = 1;
         let description = TextureDesc {

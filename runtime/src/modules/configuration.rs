@@ -1,4 +1,4 @@
-//! What a program gives with a launch, and whether a device can do it.
+//! The configuration of a launch, and the check whether a device can run it.
 
 use crate::cuda::error::{self, Error};
 use crate::cuda::limits::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
@@ -9,30 +9,31 @@ use warpline_format::device::Device;
 use warpline_format::occupancy::{self, Registers};
 use warpline_format::options::Options;
 
-/// What a program gives with a launch.
+/// The configuration that a program passes for a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration {
-    /// Blocks.
+    /// The number of blocks.
     pub grid: [u32; 3],
-    /// Threads per block.
+    /// The number of threads per block.
     pub block: [u32; 3],
-    /// Dynamic shared memory, bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: u64,
-    /// Stream number.
+    /// The number of the stream.
     pub stream: u32,
-    /// All blocks must be resident at once.
+    /// Whether all blocks must be resident at once.
     pub cooperative: bool,
-    /// Blocks of a cluster; zeroes if the launch sets none.
+    /// The number of blocks of a cluster; zero if the launch sets no clusters.
     pub cluster: [u32; 3],
 }
 
-/// Returns the shape of a launch's clusters: the launch's attribute, else what its kernel is compiled for, else single blocks.
+/// Returns the shape of a launch's clusters: the launch's attribute, or else the shape for which its kernel was
+/// compiled, or else single blocks.
 pub fn cluster_of(kernel: &KernelDescriptor, configuration: &Configuration) -> [u32; 3] {
     let given = [configuration.cluster, kernel.required_cluster].into_iter().find(|shape| cluster::blocks(*shape) > 0);
     given.unwrap_or([1; 3])
 }
 
-/// Checks a launch's clusters, of which `resident` blocks share an SM.
+/// Checks a launch's clusters; `resident` blocks share an SM.
 fn check_cluster(
     kernel: &KernelDescriptor,
     device: &Device,
@@ -57,30 +58,30 @@ fn check_cluster(
     Ok(())
 }
 
-/// What is known of a kernel's registers.
+/// Returns the register figures of a kernel.
 pub fn known(kernel: &KernelDescriptor) -> occupancy::Kernel<'_> {
     occupancy::Kernel { known: resources(kernel), max_threads: kernel.max_threads, min_blocks: kernel.min_blocks }
 }
 
-/// Registers per thread in a block of `threads`.
+/// Returns the registers per thread in a block of `threads` threads.
 pub fn registers_in(kernel: &KernelDescriptor, options: &Options, threads: u32) -> Registers {
     options.device.fitting(options.device.registers(known(kernel), options.stated), threads)
 }
 
-/// Why a launch cannot be.
+/// The reason why a launch is not possible.
 pub(crate) struct Refusal {
-    /// CUDA's code.
+    /// CUDA's error code.
     pub(crate) code: Error,
     /// The cause, for the user.
     pub(crate) why: String,
 }
 
-/// Dynamic shared memory that a kernel of a module may have.
+/// Returns the maximum dynamic shared memory of a kernel of a module.
 pub(crate) fn shared_limit(module: &Module, index: usize, device: &Device) -> u32 {
     device.shared_per_block.saturating_sub(module.kernels()[index].static_shared).max(module.dynamic_shared[index])
 }
 
-/// Threads of a block, if any GPU takes a launch of this shape.
+/// Returns the number of threads of a block, or an error if no GPU accepts a launch of this shape.
 pub(crate) fn possible_shape(grid: &[u32; 3], block: &[u32; 3]) -> Result<u64, Refusal> {
     let refuse = |why| Err(Refusal { code: error::INVALID_CONFIGURATION, why });
     let within =
@@ -95,7 +96,8 @@ pub(crate) fn possible_shape(grid: &[u32; 3], block: &[u32; 3]) -> Result<u64, R
     Ok(threads)
 }
 
-/// Blocks of a kernel that are resident on an SM together, if the launch's configuration is valid.
+/// Returns how many blocks of a kernel are resident on an SM at the same time, or an error if the launch's
+/// configuration is invalid.
 pub(crate) fn check(
     module: &Module,
     index: usize,
@@ -115,7 +117,8 @@ pub(crate) fn check(
         );
         return refuse(error::INVALID_VALUE, why);
     }
-    // PTX's manual specifies that such a launch fails, but not the code: it is cuLaunchKernel's for invalid arguments.
+    // The PTX ISA specifies that such a launch fails, but not the error code. The code here is that of cuLaunchKernel
+    // for invalid arguments.
     let wanted = kernel.required_block;
     if wanted[0] != 0 && block != wanted {
         let why = format!("it is compiled for blocks of {wanted:?} threads (.reqntid), and no others, not {block:?}");

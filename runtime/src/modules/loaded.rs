@@ -1,11 +1,11 @@
-//! Modules that the program loaded.
+//! Modules that the program has loaded.
 
-/// A module's handle: the address of its descriptor.
+/// A module's handle, which is the address of its descriptor.
 pub type Handle = usize;
 
-/// A module that was loaded. Its code stays mapped when it is unloaded: the trace may still name what is in it.
+/// A loaded module. Its code stays mapped after it is unloaded, because the trace may still refer to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Loaded {
-    /// Index of the runtime's module.
+    /// The index of the module in the runtime.
     pub module: usize,
 }

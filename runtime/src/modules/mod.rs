@@ -1,4 +1,4 @@
-//! Modules of device code, as the program registers or loads them.
+//! Modules of device code that the program registers or loads.
 
 pub mod configuration;
 pub mod loaded;

@@ -17,69 +17,68 @@ use warpline_format::site_table::{Block, SiteTable};
 /// A kernel or variable of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// Index of the module.
+    /// The index of the module.
     pub module: usize,
-    /// Index in its descriptor's array.
+    /// The index in the array of the module's descriptor.
     pub index: usize,
 }
 
 /// A module whose kernels can run.
 #[derive(Debug)]
 pub struct Module {
-    /// What the pass made. Lives as long as the program, or until its object is unloaded.
+    /// The descriptor from the pass. It lives as long as the program, or until its object is unloaded.
     descriptor: *const ModuleDescriptor,
-    /// Number in the trace.
+    /// The module's number in the trace.
     pub id: u32,
-    /// What its numbers mean.
+    /// The site table, which explains the module's numbers.
     pub table: SiteTable,
-    /// Device addresses of its globals.
+    /// The device addresses of the module's globals.
     pub globals: Vec<u64>,
-    /// State of the registry that the site ranges belong to.
+    /// The epoch of the registry for which the site ranges are valid.
     epoch: u64,
-    /// Some site ranges are those of the running launch's shared or local memory.
+    /// Whether some site ranges are those of the running launch's shared or local memory.
     pub passing: bool,
-    /// Bad accesses that have been reported.
+    /// The bad accesses that have been reported.
     pub reported: ReportedFaults,
-    /// Limits that the program set per kernel, by kernel index: dynamic shared memory.
+    /// The limits on dynamic shared memory that the program has set, indexed by kernel.
     pub dynamic_shared: Vec<u32>,
-    /// Indexed by kernel: the division of L1 and shared memory that the program prefers.
+    /// The division of L1 and shared memory that the program prefers, indexed by kernel.
     pub carveouts: Vec<CarveoutPreference>,
-    /// The table is no longer the descriptor's own.
+    /// Whether the table differs from the descriptor's own table.
     renamed: bool,
 }
 
-/// What `__cudaRegisterFatBinary` was given.
+/// The result of `__cudaRegisterFatBinary`.
 #[derive(Debug)]
 pub enum Registered {
-    /// Lowered code, an index into the modules.
+    /// Lowered code; the value is an index into the modules.
     Module(usize),
     /// A fat binary of code that was not rebuilt.
     Foreign,
 }
 
-/// Why a module cannot be used.
+/// The reason why a module cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModuleError {
-    /// Made for another runtime.
+    /// The module was built for another runtime.
     #[error(
         "a module was built by another release of Warpline (border version {0}, this one is {ABI_VERSION}): rebuild the program"
     )]
     Version(u32),
-    /// The processor lacks what the code needs.
+    /// The processor does not have features that the code needs.
     #[error(
         "the device code needs the processor features {0}, which this machine lacks: rebuild it here, or with a lower -march"
     )]
     Features(String),
-    /// Its site table cannot be read.
+    /// The module's site table cannot be read.
     #[error(transparent)]
     Table(#[from] warpline_format::site_table::SiteTableError),
 }
 
 impl Module {
-    /// Reads the descriptor at `data`; `None` where it is not one of ours.
+    /// Reads the descriptor at `data`; returns `None` if it is not a descriptor from Warpline.
     ///
-    /// # Safety
-    /// `data` points to the data of a fat binary wrapper; if it starts with [`MODULE_MAGIC`], it is a
+    /// # Safety `data` points to the data of a fat binary wrapper; if it starts with [`MODULE_MAGIC`], it is a
     /// descriptor that stays valid while the module is registered.
     pub unsafe fn read(data: *const u8, id: u32) -> Option<Result<Module, ModuleError>> {
         // SAFETY: every fat binary has at least eight bytes.
@@ -100,7 +99,7 @@ impl Module {
             return Err(ModuleError::Version(ours.version));
         }
         if !ours.features.is_null() {
-            // SAFETY: a zero-terminated string of the module.
+            // SAFETY: the pointer is a zero-terminated string of the module.
             let features = unsafe { CStr::from_ptr(ours.features) }.to_string_lossy();
             let missing = missing_features(&features);
             if !missing.is_empty() {
@@ -110,7 +109,7 @@ impl Module {
         let table = if ours.site_table.is_null() {
             SiteTable::default()
         } else {
-            // SAFETY: the module's own bytes.
+            // SAFETY: the bytes belong to the module.
             SiteTable::from_bytes(unsafe { slice::from_raw_parts(ours.site_table, ours.site_table_bytes as usize) })?
         };
         let mut module = Module {
@@ -131,28 +130,28 @@ impl Module {
 
     /// Returns the descriptor.
     pub fn descriptor(&self) -> &ModuleDescriptor {
-        // SAFETY: valid while the module is registered.
+        // SAFETY: the pointer is valid while the module is registered.
         unsafe { &*self.descriptor }
     }
 
     /// Returns the site table's bytes.
     pub fn table_bytes(&self) -> &[u8] {
-        // SAFETY: the module's own bytes.
+        // SAFETY: the bytes belong to the module.
         unsafe { array(self.descriptor().site_table, self.descriptor().site_table_bytes) }
     }
 
-    /// Returns the code that it can be lowered again from; empty where there is none.
+    /// Returns the code from which the module can be lowered again; empty if there is none.
     pub fn carried(&self) -> &[u8] {
-        // SAFETY: the module's own bytes.
+        // SAFETY: the bytes belong to the module.
         unsafe { array(self.descriptor().carried, self.descriptor().carried_bytes) }
     }
 
-    /// Returns the site table's bytes as the trace has them.
+    /// Returns the site table's bytes in the form that the trace contains.
     pub fn encoded_table(&self) -> Vec<u8> {
         if self.renamed { self.table.to_bytes() } else { self.table_bytes().to_vec() }
     }
 
-    /// Gives the module's kernel another name for the user; a module of several keeps theirs.
+    /// Changes the name of the module's kernel for the user. In a module with several kernels, the names do not change.
     pub fn show_as(&mut self, name: &str) {
         let [kernel] = self.kernels() else { return };
         let function = kernel.function as usize;
@@ -162,18 +161,18 @@ impl Module {
         }
     }
 
-    /// Kernels.
+    /// Returns the kernels.
     pub fn kernels(&self) -> &[KernelDescriptor] {
-        // SAFETY: the module's own array.
+        // SAFETY: the array belongs to the module.
         unsafe { array(self.descriptor().kernels, self.descriptor().kernel_count) }
     }
 
-    /// Returns events with ptxas's figures of the kernels, if there are any.
+    /// Returns events with ptxas's figures for the kernels, if there are any.
     pub fn assembly(&self, capability: (u32, u32)) -> impl Iterator<Item = Event> {
         self.spills(capability).into_iter().chain(self.assembled())
     }
 
-    /// Spills on a device.
+    /// Returns the event with the register spills on a device.
     fn spills(&self, capability: (u32, u32)) -> Option<Event> {
         let each =
             |kernel: &KernelDescriptor| Some((kernel.function, nearest(resources(kernel), capability)?.spill_bytes));
@@ -182,26 +181,27 @@ impl Module {
         (!kernels.is_empty()).then_some(Event::Spills { module: self.id, kernels })
     }
 
-    /// Registers on all architectures.
+    /// Returns the event with the registers on all architectures.
     fn assembled(&self) -> Option<Event> {
         let known = self.kernels().iter().map(|kernel| (kernel.function, resources(kernel).to_vec()));
         let kernels: Vec<_> = known.filter(|(_, resources)| !resources.is_empty()).collect();
         (!kernels.is_empty()).then_some(Event::Assembled { module: self.id, kernels })
     }
 
-    /// Variables.
+    /// Returns the variables.
     pub fn variables(&self) -> &[warpline_format::abi::GlobalDescriptor] {
-        // SAFETY: the module's own array.
+        // SAFETY: the array belongs to the module.
         unsafe { array(self.descriptor().globals, self.descriptor().global_count) }
     }
 
-    /// First count cell of each branch.
+    /// Returns the first count cell of each branch.
     pub fn branch_cells(&self) -> &[u32] {
-        // SAFETY: the module's own array.
+        // SAFETY: the array belongs to the module.
         unsafe { array(self.descriptor().branch_cells, self.descriptor().branch_count) }
     }
 
-    /// Returns a range of basic blocks that holds all a kernel may run: its own, or the whole module's where it calls.
+    /// Returns a range of basic blocks that contains all blocks that a kernel may run. These are the kernel's own
+    /// blocks, or, if it calls functions, those of the whole module.
     pub fn reachable_blocks(&self, function: u32) -> Range<u64> {
         let blocks = &self.table.blocks;
         if self.table.calls.iter().any(|call| call.caller == function) {
@@ -213,26 +213,25 @@ impl Module {
         first as u64..end as u64
     }
 
-    /// Pointers to a kernel's parameters in a buffer that holds them as the kernel takes them.
+    /// Returns pointers to a kernel's parameters in a buffer that contains them with the kernel's layout.
     ///
-    /// # Errors
-    /// Where the buffer is shorter than that.
+    /// # Errors Returns an error if the buffer is too short.
     pub fn parameters_in(&self, kernel: usize, buffer: *mut c_void, bytes: usize) -> Result<Vec<*mut c_void>, Error> {
         let kernel = self.kernels().get(kernel).ok_or(INVALID_RESOURCE_HANDLE)?;
         if buffer.is_null() || bytes < kernel.parameter_bytes as usize {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the descriptor's own array.
+        // SAFETY: the array belongs to the descriptor.
         let parameters = unsafe { array(kernel.parameters, u64::from(kernel.parameter_count)) };
         Ok(parameters.iter().map(|parameter| buffer.wrapping_byte_add(parameter.offset as usize)).collect())
     }
 
-    /// Built with hooks.
+    /// Returns whether the module was built with hooks.
     pub fn is_hooked(&self) -> bool {
         self.descriptor().flags & module_flags::HOOKED != 0
     }
 
-    /// Demangled name of a kernel, or the mangled one where the table lacks it.
+    /// Returns the demangled name of a kernel, or the mangled one if the table does not contain it.
     pub fn kernel_name(&self, kernel: usize) -> String {
         let function = self.kernels().get(kernel).map(|kernel| kernel.function as usize);
         match function.and_then(|function| self.table.functions.get(function)) {
@@ -246,7 +245,8 @@ impl Module {
         self.kernels().get(kernel).map_or_else(String::new, |kernel| name(kernel.name))
     }
 
-    /// Makes all site ranges fit the registry's state `epoch`; empty ones if `every` access must reach the check.
+    /// Updates all site ranges for the registry's epoch `epoch`. The ranges are empty if `every` access must reach the
+    /// check.
     pub fn refresh_ranges(&mut self, epoch: u64, check: Check, every: bool) {
         if every {
             self.clear_ranges();
@@ -259,9 +259,9 @@ impl Module {
         self.epoch = epoch;
     }
 
-    /// Empties all site ranges: every site goes through the slow path once.
+    /// Empties all site ranges, so that every site takes the slow path once.
     pub fn clear_ranges(&mut self) {
-        // Lowered code takes differences as signed numbers; this is a byte that no program can have.
+        // Lowered code interprets differences as signed numbers; no program can access the byte at this address.
         self.fill_ranges(SiteRange { low: NOWHERE, high: NOWHERE });
     }
 
@@ -269,7 +269,7 @@ impl Module {
     pub fn set_range(&mut self, site: u32, range: SiteRange) {
         let descriptor = self.descriptor();
         if u64::from(site) < descriptor.site_count {
-            // SAFETY: the module's own writable array.
+            // SAFETY: the array belongs to the module and is writable.
             unsafe { descriptor.site_ranges.add(site as usize).write(range) };
         }
     }
@@ -277,21 +277,21 @@ impl Module {
     fn fill_ranges(&mut self, range: SiteRange) {
         let descriptor = self.descriptor();
         for site in 0..descriptor.site_count as usize {
-            // SAFETY: the module's own writable array.
+            // SAFETY: the array belongs to the module and is writable.
             unsafe { descriptor.site_ranges.add(site).write(range) };
         }
     }
 }
 
-/// Returns ptxas's figures of a registered module's kernel.
+/// Returns ptxas's figures for a registered module's kernel.
 pub fn resources(kernel: &KernelDescriptor) -> &[Resources] {
-    // SAFETY: the module's own array, which is there as long as the descriptor.
+    // SAFETY: the array belongs to the module and lives as long as the descriptor.
     unsafe { array(kernel.resources, kernel.resource_count) }
 }
 
-/// Where the shared variables of a registered module's kernel lie.
+/// Returns the shared variables of a registered module's kernel, with their offsets.
 pub fn shared_variables(kernel: &KernelDescriptor) -> &[SharedVariable] {
-    // SAFETY: the module's own array, which is there as long as the descriptor.
+    // SAFETY: the array belongs to the module and lives as long as the descriptor.
     unsafe { array(kernel.shared_variables, kernel.shared_variable_count) }
 }
 
@@ -305,7 +305,7 @@ pub(crate) unsafe fn array<'a, T>(first: *const T, count: u64) -> &'a [T] {
     unsafe { slice::from_raw_parts(first, count as usize) }
 }
 
-/// A descriptor's name as text; null or a zero-terminated string.
+/// Returns a descriptor's name as text. The pointer is null or a zero-terminated string.
 pub(crate) fn name(text: *const std::ffi::c_char) -> String {
     if text.is_null() {
         return String::new();
@@ -314,7 +314,7 @@ pub(crate) fn name(text: *const std::ffi::c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// Those of the comma-separated features that this processor lacks.
+/// Returns those of the comma-separated features that this processor does not have.
 fn missing_features(features: &str) -> String {
     let has = |feature: &str| match feature {
         "sse3" => is_x86_feature_detected!("sse3"),
@@ -334,7 +334,7 @@ fn missing_features(features: &str) -> String {
         "avx512cd" => is_x86_feature_detected!("avx512cd"),
         "avx512dq" => is_x86_feature_detected!("avx512dq"),
         "avx512vl" => is_x86_feature_detected!("avx512vl"),
-        // Baseline features, and small ones that come with those above.
+        // The remaining features are baseline features, and small features that accompany those above.
         _ => true,
     };
     let missing: Vec<&str> = features
@@ -345,6 +345,6 @@ fn missing_features(features: &str) -> String {
     missing.join(", ")
 }
 
-// SAFETY: the descriptor is the program's own constant data; its site ranges are only written under
-// the runtime's lock, or by the one thread that runs device code.
+// SAFETY: the descriptor is constant data of the program. Its site ranges are only written while the runtime's lock is
+// held, or by the one thread that runs device code.
 unsafe impl Send for Module {}

@@ -1,13 +1,13 @@
-//! The name of a thread's next allocation, which hooked host code sets before it allocates.
+//! The name of a thread's next allocation. Hooked host code sets it before it allocates.
 
 use std::cell::{Cell, RefCell};
 use warpline_format::hooks::{NAME_OF_STORAGE, WEAK_NAME};
 
-/// An object that is being worked on.
+/// An object whose code currently runs.
 struct Holder {
-    /// `None`: it has no name.
+    /// `None` if the object has no name.
     name: Option<String>,
-    /// What is allocated belongs to elements of it.
+    /// Whether allocations belong to elements of the object.
     has_elements: bool,
 }
 
@@ -16,22 +16,22 @@ thread_local! {
     static HOLDERS: RefCell<Vec<Holder>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Name for the thread's next allocation. Destructors of static objects may allocate when the thread's own variables
-/// are gone; what they allocate has no name.
+/// Sets the name of the thread's next allocation. Destructors of static objects may allocate after the thread's local
+/// variables have been destroyed; their allocations have no name.
 pub fn set_name(name: Option<String>) {
     _ = NAME.try_with(|place| place.set(name));
 }
 
-/// Takes the name.
+/// Returns the name and clears it.
 pub fn take_name() -> Option<String> {
     NAME.try_with(Cell::take).unwrap_or_default()
 }
 
-/// An object that allocates from here on; `.field` is a part of the one before. Returns the argument of [`leave`]: how
-/// many there were.
+/// Enters an object that allocates from now on; a name such as `.field` is a part of the previous object. Returns the
+/// argument for [`leave`], which is the previous number of objects.
 pub fn enter(name: Option<&str>, has_elements: bool) -> usize {
     let enter = |holders: &RefCell<Vec<Holder>>| {
-        // A signal handler that allocates while this thread does: its memory has no name.
+        // If a signal handler allocates while this thread does, its memory has no name.
         let Ok(mut holders) = holders.try_borrow_mut() else { return 0 };
         let name = name.map(|name| match holders.last() {
             Some(outer) if name.starts_with('.') => part(outer, name, false).unwrap_or_else(|| name[1..].to_owned()),
@@ -43,7 +43,8 @@ pub fn enter(name: Option<&str>, has_elements: bool) -> usize {
     HOLDERS.try_with(enter).unwrap_or_default()
 }
 
-/// Back to `depth` objects. Those that an exception left go as well.
+/// Leaves objects until `depth` objects remain. This also removes objects that an exception left without a call of this
+/// function.
 pub fn leave(depth: usize) {
     let leave = |holders: &RefCell<Vec<Holder>>| {
         if let Ok(mut holders) = holders.try_borrow_mut() {
@@ -53,8 +54,8 @@ pub fn leave(depth: usize) {
     _ = HOLDERS.try_with(leave);
 }
 
-/// Names the thread's next allocation `suffix` of the object that allocates, or `alone` where that has no name.
-/// `flags`: [`NAME_OF_STORAGE`], [`WEAK_NAME`].
+/// Sets the name of the thread's next allocation: the name of the object that allocates, followed by `suffix`, or
+/// `alone` if the object has no name. `flags` are [`NAME_OF_STORAGE`] and [`WEAK_NAME`].
 pub fn set_member(suffix: Option<&str>, alone: &str, flags: u32) {
     if flags & WEAK_NAME != 0
         && let Some(name) = take_name()
@@ -94,7 +95,7 @@ mod tests {
         let unknown = enter(None, false);
         assert_eq!(member("", "ptr_", false).as_deref(), Some("ptr_"));
         assert_eq!(member("", "", false), None);
-        // An exception passed by the innermost `leave`.
+        // An exception skipped the innermost `leave`.
         leave(inner);
         assert!(unknown > inner);
         assert_eq!(member("", "ptr_", false).as_deref(), Some("net.layers[]"));

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use warpline_format::site_table::{FrameId, Op, SiteTable};
 
-/// Accesses of a module, each reported once in a program that continues after them. Copies of an access that unrolling
-/// made are one for the user.
+/// The bad accesses of a module, each of which is reported once in a program that continues after it. For the user,
+/// copies of an access that loop unrolling created are the same access.
 #[derive(Debug, Default)]
 pub struct ReportedFaults {
     sites: HashSet<u32>,
@@ -12,7 +12,7 @@ pub struct ReportedFaults {
 }
 
 impl ReportedFaults {
-    /// Returns whether it is the first time that a site's place comes up.
+    /// Returns whether this is the first report for a site's source position.
     pub fn is_first(&mut self, site: u32, table: &SiteTable) -> bool {
         if !self.sites.insert(site) {
             return false;

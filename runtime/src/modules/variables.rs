@@ -20,14 +20,14 @@ pub fn variable_of(module: &Module, index: usize, global: &GlobalDescriptor) -> 
     Description { kind, name, path: 0 }
 }
 
-/// Gives a module's globals their initial content.
+/// Writes the initial content of a module's globals.
 pub fn fill_globals(module: &Module) {
     for (global, &address) in module.variables().iter().zip(&module.globals) {
         if address == 0 {
             continue;
         }
         let bytes = global.size as usize;
-        // SAFETY: the module's own image; the allocation has the image's size.
+        // SAFETY: the image belongs to the module; the allocation has the image's size.
         unsafe {
             if global.image.is_null() {
                 std::ptr::write_bytes(address as *mut u8, 0, bytes);
@@ -38,12 +38,12 @@ pub fn fill_globals(module: &Module) {
         if global.relocations.is_null() {
             continue;
         }
-        // SAFETY: the module's own array.
+        // SAFETY: the array belongs to the module.
         let relocations = unsafe { std::slice::from_raw_parts(global.relocations, global.relocation_count as usize) };
         for relocation in relocations {
             let target = module.globals.get(relocation.target as usize).copied().unwrap_or(0);
             if relocation.offset + 8 <= global.size {
-                // SAFETY: in bounds of the allocation just made.
+                // SAFETY: the address is within the allocation that was just made.
                 unsafe {
                     let pointer = (address + relocation.offset) as *mut u64;
                     pointer.write_unaligned(target.wrapping_add_signed(relocation.addend));

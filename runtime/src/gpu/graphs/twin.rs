@@ -1,5 +1,6 @@
-//! The hooked copy of a graph. The program's graph, and what the program can query of it, do not change; the copy
-//! has the kernels' hooked forms in the place of the original ones, each with a finish kernel behind it.
+//! The hooked copy of a graph. The program's graph, and everything that the program can query about it, does not
+//! change. In the copy, the hooked forms of the kernels replace the original ones, and a finish kernel follows each
+//! hooked kernel.
 
 use super::error::TwinError;
 use super::functions::GraphFunctions;
@@ -21,97 +22,98 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use warpline_format::gpu::{CountLayout, TARGET_PARAMETERS};
 
-/// `cudaGraphNodeTypeKernel`, `…Graph`, and the last kind (`…EventRecord`) that a copy can be made of and kept in step.
+/// `cudaGraphNodeTypeKernel`, `…Graph`, and the last kind (`…EventRecord`) that can be copied and kept up to date.
 const KERNEL: c_int = 0;
 const CHILD: c_int = 4;
 const LAST_KIND: c_int = 7;
 
-/// A kernel of ours in a graph.
+/// A kernel of a registered module in a graph.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its node in the program's graph.
+    /// The kernel's node in the program's graph.
     pub node: usize,
     /// The kernel.
     pub kernel: Kernel,
-    /// Blocks.
+    /// The number of blocks.
     pub grid: Dim3,
-    /// Threads per block.
+    /// The number of threads per block.
     pub block: Dim3,
-    /// Dynamic shared memory, bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: usize,
-    /// Whether the node does anything.
+    /// Whether the node is enabled.
     pub enabled: bool,
-    /// Blocks that share an SM, of the form that runs.
+    /// The number of blocks that share an SM, for the form that runs.
     pub resident: u32,
-    /// Its hooks; `None` where the original runs.
+    /// The kernel's hooks; `None` if the original form runs.
     pub hook: Option<Hook>,
 }
 
-/// What a hooked kernel in a graph keeps for good.
+/// The resources that a hooked kernel in a graph keeps.
 #[derive(Clone, Debug)]
 pub struct Hook {
-    /// Launch slot.
+    /// The launch slot.
     pub slot: u32,
-    /// Memory of the slot.
+    /// The memory of the slot.
     pub memory: SlotMemory,
-    /// Count cells per SM.
+    /// The number of count cells per SM.
     pub cells: u64,
-    /// Their layout.
+    /// The layout of the count cells.
     pub layout: Arc<CountLayout>,
-    /// Node in the copy.
+    /// The kernel's node in the copy.
     pub node: usize,
-    /// Node of the finish kernel.
+    /// The node of the finish kernel.
     pub finish: usize,
 }
 
-/// A copy with hooks, not yet executable.
+/// A copy with hooks that is not yet executable.
 #[derive(Debug)]
 pub struct Draft {
-    /// The graph; null where no kernel got hooks.
+    /// The graph; null if no kernel got hooks.
     pub graph: usize,
-    /// Nodes of the copy by those of the program's graph.
+    /// For each node of the program's graph, the node of the copy.
     pub nodes: HashMap<usize, usize>,
-    /// Kernels of ours, in the order of their nodes.
+    /// The kernels of registered modules, in the order of their nodes.
     pub runs: Vec<Run>,
 }
 
 impl Draft {
-    /// Slots that its hooks hold.
+    /// Returns the slots that the hooks of the copy hold.
     pub fn slots(&self) -> impl Iterator<Item = u32> {
         slots(&self.runs)
     }
 }
 
-/// Slots that the hooks of some kernels hold.
+/// Returns the slots that the hooks of some kernels hold.
 pub fn slots(runs: &[Run]) -> impl Iterator<Item = u32> {
     runs.iter().filter_map(|run| Some(run.hook.as_ref()?.slot))
 }
 
-/// A kernel node as the program made it.
+/// A kernel node as the program created it.
 pub struct KernelNode {
     node: NodeHandle,
     kernel: Kernel,
     parameters: KernelParameters,
 }
 
-/// Kernels of ours in a graph, and all its nodes; an error states why no copy is possible.
+/// Returns the kernels of registered modules in a graph, and all its nodes. An error states why the graph cannot be
+/// copied.
 pub(in crate::gpu) fn kernels_of(
     real: &Real,
     functions: &GraphFunctions,
     graph: GraphHandle,
 ) -> Result<(Vec<KernelNode>, Vec<NodeHandle>), TwinError> {
     let mut count = 0;
-    // SAFETY: the program's graph; results through pointers to locals. So for all calls of this file.
+    // SAFETY: the graph is the program's; results go to local variables. This applies to all calls of this file.
     check("its nodes", unsafe { (functions.nodes)(graph, null_mut(), &raw mut count) }, real)?;
     let mut nodes = vec![null_mut(); count];
-    // SAFETY: room for `count` nodes.
+    // SAFETY: the vector has room for `count` nodes.
     check("its nodes", unsafe { (functions.nodes)(graph, nodes.as_mut_ptr(), &raw mut count) }, real)?;
     nodes.truncate(count);
     let mut found = Vec::new();
     let mut odd = None;
     for &node in &nodes {
         let mut kind = 0;
-        // SAFETY: as above.
+        // SAFETY: the reasons of the first call apply.
         check("a node", unsafe { (functions.kind)(node, &raw mut kind) }, real)?;
         if kind > LAST_KIND {
             odd = Some(kind);
@@ -129,9 +131,9 @@ pub(in crate::gpu) fn kernels_of(
 
 fn kernel_of(real: &Real, functions: &GraphFunctions, node: NodeHandle) -> Option<KernelNode> {
     let mut parameters = KernelParameters::default();
-    // SAFETY: as above.
+    // SAFETY: the reasons of the first call apply.
     if check("a kernel", unsafe { (functions.kernel)(node, &raw mut parameters) }, real).is_err() {
-        // The runtime has no stub for it: a library added it.
+        // No stub is registered for the kernel, so a library has added it.
         note_once("kernels of libraries in CUDA graphs run on the GPU, and are not in the profile".into());
         return None;
     }
@@ -148,32 +150,32 @@ fn kernel_of(real: &Real, functions: &GraphFunctions, node: NodeHandle) -> Optio
     Some(KernelNode { node, kernel: kernel?, parameters })
 }
 
-/// Takes an error that the program did not cause from the real runtime.
+/// Clears an error of the real runtime that the program did not cause, and returns it.
 fn check(what: &'static str, code: error::Error, real: &Real) -> Result<(), TwinError> {
     if code == error::SUCCESS {
         return Ok(());
     }
-    // SAFETY: no arguments.
+    // SAFETY: the function has no arguments.
     unsafe { (real.last_error)() };
     Err(TwinError::Cuda { what, code })
 }
 
-/// Makes copies for one GPU.
+/// Creates copies for one GPU.
 pub struct Maker<'m> {
     /// The real runtime.
     pub real: &'m Real,
-    /// Its graphs.
+    /// The runtime's graph functions.
     pub functions: &'m GraphFunctions,
     /// The GPU.
     pub gpu: &'m Gpu,
-    /// Whether kernels count instead of sending.
+    /// Whether kernels count requests instead of sending records.
     pub counted: bool,
-    /// Slots that the graph holds already.
+    /// The slots that the graph already holds.
     pub spare: Vec<u32>,
 }
 
 impl Maker<'_> {
-    /// Copies a graph and puts hooks in.
+    /// Copies a graph and adds hooks to the copy.
     pub(in crate::gpu) fn draft(
         &mut self,
         graph: GraphHandle,
@@ -199,13 +201,13 @@ impl Maker<'_> {
             return Ok(draft);
         }
         let mut copy = null_mut();
-        // SAFETY: see `kernels_of`; so below.
+        // SAFETY: the reasons in `kernels_of` apply, here and below.
         check("a copy", unsafe { (self.functions.clone_graph)(&raw mut copy, graph) }, self.real)?;
         draft.graph = copy as usize;
         let done = self.fill(&mut draft, found, nodes);
         if let Err(why) = done {
             self.gpu.session.let_go(draft.slots().filter(|slot| !self.spare.contains(slot)));
-            // SAFETY: the copy is ours.
+            // SAFETY: this file owns the copy.
             unsafe { (self.functions.destroy)(copy) };
             return Err(why);
         }
@@ -261,7 +263,8 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Puts hooks into a node of the copy. The inner error leaves the node as it was, the outer one does not.
+    /// Adds hooks to a node of the copy. After the inner error, the node is unchanged; after the outer error, it is
+    /// not.
     fn hook(
         &self,
         copy: GraphHandle,
@@ -279,7 +282,7 @@ impl Maker<'_> {
         };
         let mut hook = Hook { slot, memory, cells, layout, node: node as usize, finish: 0 };
         allow_shared(self.real, self.form(found.kernel), found.parameters.shared as usize);
-        // SAFETY: the node's own arguments.
+        // SAFETY: the arguments belong to the node.
         let set = unsafe {
             self.with_hooks(found.kernel, &hook, &found.parameters, |hooked| (self.functions.set_kernel)(node, hooked))
         };
@@ -300,7 +303,7 @@ impl Maker<'_> {
             extra: null_mut(),
         };
         let mut behind = null_mut();
-        // SAFETY: a registered kernel with these six parameters of 64 bits, which are copied.
+        // SAFETY: the kernel is registered and has these six parameters of 64 bits, which are copied.
         check(
             "the finish kernel",
             unsafe { (self.functions.add_kernel)(&raw mut behind, copy, &raw const node, 1, &raw const finish) },
@@ -314,15 +317,14 @@ impl Maker<'_> {
         if self.counted { kernel.counted } else { kernel.traced }
     }
 
-    /// Blocks of the kernel's form with hooks that share an SM.
+    /// Returns how many blocks of the kernel's hooked form share an SM.
     pub fn occupancy(&self, kernel: Kernel, parameters: &KernelParameters) -> u32 {
         occupancy(self.real, parameters.block, parameters.shared as usize, self.form(kernel))
     }
 
     /// Calls `set` with the parameters of the hooked form.
     ///
-    /// # Safety
-    /// `parameters` has one pointer per parameter of the kernel.
+    /// # Safety `parameters` contains one pointer per parameter of the kernel.
     pub unsafe fn with_hooks<T>(
         &self,
         kernel: Kernel,
