@@ -1,4 +1,4 @@
-//! One compilation: files for clang, `warpline-cc`, and what it made, kept by the content of everything that went in.
+//! One compilation: it writes files for clang, runs `warpline-cc`, and stores the result by the content of all inputs.
 
 use super::includes::{self, FOLDERS};
 use super::mark::{self, FOLDER, IMAGE};
@@ -15,53 +15,53 @@ use warpline_format::visible;
 const LOG: &str = "log";
 const INCLUDED: &str = "included";
 
-/// Exit code of `warpline-cc` where a tool is missing.
+/// The exit code of `warpline-cc` if a tool is missing.
 const EXIT_TOOLCHAIN: i32 = 6;
 
-/// Longest name of a source.
+/// The maximum length of a source's name.
 const MOST_LETTERS: usize = 100;
 
-/// What is compiled.
+/// The inputs of a compilation.
 #[derive(Hash)]
 pub struct Request<'a> {
-    /// CUDA C++.
+    /// The CUDA C++ source.
     pub source: &'a str,
-    /// The program's name for it.
+    /// The program's name for the source.
     pub name: &'a str,
-    /// Names and texts of headers.
+    /// The names and texts of the headers.
     pub headers: &'a [(String, String)],
-    /// As the program gave them.
+    /// The options that the program passed.
     pub options: &'a [String],
-    /// Expressions whose mangled names are requested.
+    /// The expressions whose mangled names are requested.
     pub names: &'a [String],
 }
 
-/// What came of it.
+/// The result of a compilation.
 pub struct Build {
-    /// Marked PTX.
+    /// The PTX with its mark.
     pub ptx: String,
     /// The shared object.
     pub image: Vec<u8>,
     /// The mangled name of each expression.
     pub names: Vec<String>,
-    /// Warnings.
+    /// The warnings.
     pub log: String,
 }
 
-/// Why the compilation failed.
+/// The reason why the compilation failed.
 #[derive(Debug)]
 pub enum BuildError {
-    /// The source.
+    /// The source has errors.
     Source(String),
-    /// An option.
+    /// An option is invalid.
     Option(String),
-    /// A header's name.
+    /// The name of a header is invalid.
     Header(String),
-    /// What compiles is not there, or has no place for its files.
+    /// The compiler is missing, or there is no place for its files.
     Service(String),
 }
 
-/// Compiles, or finds what was compiled before.
+/// Compiles the source, or returns the result of an earlier compilation.
 pub fn build(request: &Request<'_>) -> Result<Build, BuildError> {
     let compiler = Compiler::find();
     let all = compiler::folder(FOLDER).ok_or_else(|| BuildError::Service(NO_FOLDER.into()))?;
@@ -73,7 +73,7 @@ pub fn build(request: &Request<'_>) -> Result<Build, BuildError> {
     let read = |name: &str| fs::read_to_string(folder.join(name));
     let kept = read(INCLUDED).is_ok_and(|list| includes::unchanged(&list)) && folder.join(IMAGE).is_file();
     if !kept {
-        // Nothing of what failed is of use.
+        // The files of a failed compilation are not needed.
         make(request, &compiler, &folder, beside.as_deref()).inspect_err(|_| _ = fs::remove_dir_all(&folder))?;
     }
     let file = |suffix: &str| Path::new(IMAGE).with_extension(suffix).to_string_lossy().into_owned();
@@ -92,7 +92,8 @@ pub fn build(request: &Request<'_>) -> Result<Build, BuildError> {
 fn make(request: &Request<'_>, compiler: &Compiler, folder: &Path, beside: Option<&Path>) -> Result<(), BuildError> {
     let unwritable = |cause: io::Error| BuildError::Service(format!("{} cannot be written: {cause}", folder.display()));
     let source = write_files(request, folder)?;
-    // Renamed at the end, so that processes that compile the same see all of it or nothing.
+    // The file is renamed at the end, so that other processes that compile the same source see either the complete file
+    // or no file.
     let own = folder.join(format!("{}.so", std::process::id()));
     let [include, last] = FOLDERS.map(|name| folder.join(name));
     let mut command = compiler.command();
@@ -107,7 +108,7 @@ fn make(request: &Request<'_>, compiler: &Compiler, folder: &Path, beside: Optio
     command.arg("-idirafter").arg(last).args(["-x", "cu"]).arg(source);
     let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output();
     let Output { status, stderr, .. } = output.map_err(|cause| BuildError::Service(compiler.not_started(&cause)))?;
-    // Without the folder, names are those that the program gave.
+    // The folder is removed from the log, so that the names are those that the program passed.
     let log = String::from_utf8_lossy(&stderr).replace(&format!("{}/", folder.display()), "");
     match status.code() {
         Some(0) => {}
@@ -127,7 +128,7 @@ fn make(request: &Request<'_>, compiler: &Compiler, folder: &Path, beside: Optio
     Ok(())
 }
 
-/// Writes source and headers; the source's path.
+/// Writes the source and the headers, and returns the path of the source.
 fn write_files(request: &Request<'_>, folder: &Path) -> Result<PathBuf, BuildError> {
     let unwritable = |cause: io::Error| BuildError::Service(format!("{} cannot be written: {cause}", folder.display()));
     for (name, text) in request.headers {
@@ -139,7 +140,8 @@ fn write_files(request: &Request<'_>, folder: &Path) -> Result<PathBuf, BuildErr
     }
     let mut text = request.source.to_owned();
     for (number, expression) in request.names.iter().enumerate() {
-        // After the source, so that no line number changes; clang's messages name an expression by its number.
+        // The expressions follow the source, so that no line number changes; clang's messages name an expression by its
+        // number.
         text += &format!(
             "\n#line {} \"name expression\"\nextern \"C\" __device__ const void *const {NAME_VARIABLE}{number} = \
              (const void *)({expression});\n",
@@ -151,12 +153,12 @@ fn write_files(request: &Request<'_>, folder: &Path) -> Result<PathBuf, BuildErr
     Ok(source)
 }
 
-/// The last part of the program's name for a source, which may be anything.
+/// Returns the last component of the program's name for a source, which may be any text.
 fn file_name(name: &str) -> String {
     let last = name.rsplit('/').next().unwrap_or_default();
     let plain = |letter: char| if letter.is_alphanumeric() || "._-+".contains(letter) { letter } else { '_' };
     let name: String = last.chars().take(MOST_LETTERS).map(plain).collect();
-    // Names of our own files begin otherwise.
+    // This avoids the names of the files that this module writes.
     match name.as_str() {
         "" | "." | ".." => "default_program".into(),
         name if name.starts_with(Path::new(IMAGE).with_extension("").to_string_lossy().as_ref()) => format!("_{name}"),
@@ -165,7 +167,7 @@ fn file_name(name: &str) -> String {
     }
 }
 
-/// Writes a file as a whole, and its folder.
+/// Writes a complete file, and creates its folder.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;

@@ -1,15 +1,16 @@
-//! The headers that a program hands over in memory, as files that clang finds; and whether files that a source included are
-//! still what they were.
+//! Writes the headers that a program passes in memory to files that clang finds. Also checks whether the files that a
+//! source included are unchanged.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
 
-/// Where a header lies in the build's folder. Programs replace headers of the standard library, which NVRTC does not have; the
-/// system's own serve better, and are found before those in the second folder.
+/// The folders for headers within the build's folder. Programs pass replacements for headers of the standard library,
+/// because NVRTC does not have them. The system's own headers are more suitable, so clang finds them before those in
+/// the second folder.
 pub const FOLDERS: [&str; 2] = ["include", "include-last"];
 
-/// C's headers; those of C++ have no dot in their names.
+/// The headers of C; the headers of C++ have no dot in their names.
 const STANDARD: [&str; 24] = [
     "assert.h",
     "complex.h",
@@ -37,7 +38,7 @@ const STANDARD: [&str; 24] = [
     "wctype.h",
 ];
 
-/// Returns the place of a header under the build's folder; `None` for names that lead out of it.
+/// Returns the path of a header below the build's folder, or `None` for names that lead out of it.
 pub fn place(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
@@ -45,8 +46,8 @@ pub fn place(name: &str) -> Option<PathBuf> {
     (inside && path.file_name().is_some()).then(|| Path::new(FOLDERS[usize::from(standard)]).join(path))
 }
 
-/// Returns the folder whose headers a source finds without an option: that of the file that the program names as the source, as NVRTC
-/// does by default. `None` if an option excludes it.
+/// Returns the folder whose headers a source finds without an option. As in NVRTC, this is the folder of the file that
+/// the program names as the source. Returns `None` if an option excludes it.
 pub fn source_folder(name: &str, options: &[String]) -> Option<PathBuf> {
     if options.iter().any(|option| option.trim_start_matches('-') == "no-source-include") {
         return None;
@@ -55,7 +56,8 @@ pub fn source_folder(name: &str, options: &[String]) -> Option<PathBuf> {
     std::path::absolute(Path::new(".").join(folder)).ok().filter(|folder| folder.is_dir())
 }
 
-/// Returns the files that a source includes from outside of `folder`, by what clang wrote for make, each with its checksum.
+/// Returns the files outside `folder` that a source includes, each with its checksum. They are read from the rule that
+/// clang wrote for make.
 pub fn outside(rule: &str, folder: &Path) -> Vec<(PathBuf, u64)> {
     let mut names: Vec<String> = vec![String::new()];
     let mut letters = rule.split_once(": ").map_or("", |(_, files)| files).chars().peekable();
@@ -80,12 +82,12 @@ pub fn outside(rule: &str, folder: &Path) -> Vec<(PathBuf, u64)> {
         .collect()
 }
 
-/// Lines that [`unchanged`] reads.
+/// Formats the list as lines that [`unchanged`] reads.
 pub fn listed(files: &[(PathBuf, u64)]) -> String {
     files.iter().map(|(path, sum)| format!("{sum:016x} {}\n", path.display())).collect()
 }
 
-/// Returns whether all files of a list are what they were.
+/// Returns whether all files of a list are unchanged.
 pub fn unchanged(list: &str) -> bool {
     list.lines().all(|line| {
         let parts = line.split_once(' ').and_then(|(sum, path)| Some((u64::from_str_radix(sum, 16).ok()?, path)));
@@ -93,7 +95,7 @@ pub fn unchanged(list: &str) -> bool {
     })
 }
 
-/// Of a file's content; that of a missing file differs from all others.
+/// Returns the checksum of a file's content; a missing file has a checksum that differs from all others.
 fn checksum(path: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     fs::read(path).ok().hash(&mut hasher);

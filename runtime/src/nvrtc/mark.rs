@@ -1,22 +1,22 @@
-//! The mark in PTX that NVRTC handed out: it names the code for the CPU device that was made of the same source. PTX itself is
-//! not run.
+//! The mark in PTX from NVRTC. It names the code for the CPU device that was compiled from the same source. The PTX
+//! itself is not run.
 
 use crate::compiler::{self, VARIABLE};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
-/// Begins the last line of such PTX; the build's name and the checksum of the text before it follow.
+/// The beginning of the last line of such PTX; the build's name and the checksum of the text before it follow.
 const BEGINNING: &str = "// warpline: compiled as ";
 
-/// The folder of builds among the kept files, and the shared object in each.
+/// The folder of builds within the cache.
 pub const FOLDER: &str = "nvrtc";
-/// Name of the shared object in a build's folder.
+/// The name of the shared object in a build's folder.
 pub const IMAGE: &str = "image.so";
 
-/// Why marked PTX cannot be loaded.
+/// The reason why marked PTX cannot be loaded.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum MarkError {
-    /// Somebody has edited it.
+    /// The PTX was edited.
     #[error(
         "a module is PTX of NVRTC's that was changed afterwards, and PTX itself cannot be run: hand it over as \
          nvrtcGetPTX gave it"
@@ -36,14 +36,14 @@ fn checksum(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// PTX with the mark of a build.
+/// Returns PTX with the mark of a build.
 pub fn marked(ptx: &str, build: &str) -> String {
     let text = format!("{}\n", ptx.trim_end());
     let sum = checksum(&text);
     format!("{text}{BEGINNING}{build} {sum:016x}\n")
 }
 
-/// Returns the code for the CPU device that marked PTX leads to; `None` for other PTX.
+/// Returns the code for the CPU device to which marked PTX refers, or `None` for other PTX.
 pub fn find(text: &str) -> Option<Result<PathBuf, MarkError>> {
     let at = text.rfind(BEGINNING)?;
     let (build, sum) = text[at + BEGINNING.len()..].trim_end().split_once(' ')?;

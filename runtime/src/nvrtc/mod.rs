@@ -1,5 +1,5 @@
-//! CUDA source that a program compiles while it runs (NVRTC): `warpline-cc` compiles it, once for each content, and the program
-//! gets PTX that leads to the code for the CPU device, or that code itself.
+//! CUDA source that a program compiles while it runs (NVRTC). `warpline-cc` compiles each source once. The program gets
+//! PTX that refers to the code for the CPU device, or this code itself.
 
 mod build;
 mod includes;

@@ -1,4 +1,4 @@
-//! A program of NVRTC's: source, options, and the result of its compilation.
+//! A program in NVRTC's sense: source, options, and the result of its compilation.
 
 use super::build::{Build, BuildError, Request, build};
 use std::collections::BTreeMap;
@@ -7,11 +7,11 @@ use std::ffi::CString;
 /// `nvrtcResult`.
 pub type Code = i32;
 
-/// Success.
+/// The call succeeded.
 pub const SUCCESS: Code = 0;
 /// An argument is not valid.
 pub const INVALID_INPUT: Code = 3;
-/// No program, or one without the requested result.
+/// There is no program, or the program does not have the requested result.
 pub const INVALID_PROGRAM: Code = 4;
 /// An option is not valid.
 pub const INVALID_OPTION: Code = 5;
@@ -19,14 +19,14 @@ pub const INVALID_OPTION: Code = 5;
 pub const COMPILATION: Code = 6;
 /// A part of the compiler is missing; the log names it.
 pub const BUILTIN_OPERATION_FAILURE: Code = 7;
-/// Name expressions are given before the compilation.
+/// Name expressions must be added before the compilation.
 pub const NO_NAME_EXPRESSIONS_AFTER_COMPILATION: Code = 8;
-/// Mangled names are known after the compilation.
+/// Mangled names are only available after the compilation.
 pub const NO_LOWERED_NAMES_BEFORE_COMPILATION: Code = 9;
 /// This expression was not added, or it has no name.
 pub const NAME_EXPRESSION_NOT_VALID: Code = 10;
 
-/// A program.
+/// An NVRTC program.
 #[derive(Default)]
 pub struct Program {
     source: String,
@@ -41,12 +41,12 @@ struct Compiled {
     ptx: String,
     image: Vec<u8>,
     names: BTreeMap<String, CString>,
-    /// A real architecture was requested, so that there is a cubin.
+    /// Whether a real architecture was requested, so that there is a cubin.
     real: bool,
 }
 
 impl Program {
-    /// A program that is not compiled yet.
+    /// Creates a program that is not compiled yet.
     pub fn new(source: String, name: Option<String>, headers: Vec<(String, String)>) -> Program {
         Program { source, name: name.unwrap_or_default(), headers, ..Program::default() }
     }
@@ -62,7 +62,7 @@ impl Program {
         Ok(())
     }
 
-    /// Compiles.
+    /// Compiles the program.
     pub fn compile(&mut self, options: &[String]) -> Result<(), Code> {
         self.made = None;
         let request = Request {
@@ -89,7 +89,7 @@ impl Program {
             Err(BuildError::Option(log)) => (INVALID_OPTION, log),
             Err(BuildError::Header(log)) => (INVALID_INPUT, log),
             Err(BuildError::Service(log)) => {
-                // Few programs print the log of this error.
+                // Few programs print the log after this error.
                 crate::output::message::note(&format!(
                     "a program's CUDA source cannot be compiled: {}",
                     log.trim_end()
@@ -106,7 +106,7 @@ impl Program {
         &self.log
     }
 
-    /// PTX, whose mark leads to the code for the CPU device.
+    /// Returns the PTX, whose mark refers to the code for the CPU device.
     pub fn ptx(&self) -> Result<&[u8], Code> {
         Ok(self.made.as_ref().ok_or(INVALID_PROGRAM)?.ptx.as_bytes())
     }
@@ -117,14 +117,14 @@ impl Program {
         Ok(if made.real { &made.image } else { &[] })
     }
 
-    /// The mangled name of what an expression means.
+    /// Returns the mangled name of the entity that an expression names.
     pub fn lowered(&self, expression: &str) -> Result<&CString, Code> {
         let made = self.made.as_ref().ok_or(NO_LOWERED_NAMES_BEFORE_COMPILATION)?;
         made.names.get(expression).ok_or(NAME_EXPRESSION_NOT_VALID)
     }
 }
 
-/// Returns whether the last requested architecture is one of GPUs (`sm_80`), not of PTX (`compute_80`).
+/// Returns whether the last requested architecture is that of a GPU (`sm_80`), not of PTX (`compute_80`).
 fn real_architecture(options: &[String]) -> bool {
     let words = options.iter().flat_map(|option| option.split('=')).collect::<Vec<_>>();
     let requested = words.windows(2).rev().find(|pair| {

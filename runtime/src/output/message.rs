@@ -5,12 +5,13 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 use warpline_format::visible;
 
-/// One line or more, marked as ours. Written in one piece, and silently dropped where standard error is closed.
+/// Writes one or more lines, marked as messages of Warpline. They are written in one call, and silently dropped if
+/// standard error is closed.
 pub fn note(text: &str) {
     let _ = std::io::stderr().write_all(format!("warpline: {}\n", visible::message(text)).as_bytes());
 }
 
-/// The same, for what is worth saying once in a program.
+/// Writes a message only once per program.
 pub fn note_once(text: String) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let is_new = SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone());
@@ -19,7 +20,7 @@ pub fn note_once(text: String) {
     }
 }
 
-/// Text as it is, for messages whose form is CUDA's.
+/// Writes text unchanged, for messages that have CUDA's form.
 pub fn raw(text: &str) {
     let _ = std::io::stderr().write_all(visible::message(text).as_bytes());
 }

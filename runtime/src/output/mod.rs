@@ -1,4 +1,4 @@
-//! What reaches the user: messages of ours, and what kernels print.
+//! Output for the user: messages of the runtime, and the output of kernels.
 
 pub mod message;
 pub mod printed;

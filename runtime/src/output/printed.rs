@@ -1,24 +1,24 @@
-//! What kernels print until the program waits for the device: as much as the device's buffer holds.
+//! Collects the output of kernels until the program waits for the device, up to the size of the device's buffer.
 
 use std::collections::VecDeque;
 
-/// Output that waits. Of one launch it is bounded as on a GPU: when its calls have filled the buffer, the oldest ones
-/// of the same launch make room.
+/// The collected output. As on a GPU, the output of one launch is limited: when its calls have filled the buffer, the
+/// oldest calls of the same launch are dropped.
 #[derive(Debug, Default)]
 pub struct Printed {
     text: VecDeque<u8>,
-    /// Length of the text of earlier launches, which the GPU would have fetched before the next one.
+    /// The length of the text of earlier launches, which a GPU would have fetched before the next launch.
     settled: usize,
-    /// Calls of the running launch: length of the text, bytes of the buffer.
+    /// For each call of the running launch: the length of the text, and the bytes in the buffer.
     calls: VecDeque<(usize, u64)>,
-    /// Bytes of the buffer in use.
+    /// The number of bytes of the buffer in use.
     used: u64,
-    /// Calls of the running launch whose text is lost.
+    /// The number of calls of the running launch whose text was dropped.
     lost: u64,
 }
 
 impl Printed {
-    /// Adds what one call printed, which takes this many bytes of a buffer with `limit` bytes.
+    /// Adds the output of one call, which uses `bytes` bytes of a buffer with `limit` bytes.
     pub fn add(&mut self, text: &[u8], bytes: u64, limit: u64) {
         self.text.extend(text);
         self.calls.push_back((text.len(), bytes));
@@ -32,7 +32,7 @@ impl Printed {
         }
     }
 
-    /// The launch has ended: returns how many of its calls were lost.
+    /// Ends a launch and returns how many of its calls were dropped.
     pub fn end_launch(&mut self) -> u64 {
         self.settled = self.text.len();
         self.calls.clear();
@@ -40,25 +40,25 @@ impl Printed {
         std::mem::take(&mut self.lost)
     }
 
-    /// Bytes of text that wait.
+    /// Returns the number of collected bytes of text.
     pub fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Returns whether nothing waits.
+    /// Returns whether there is no collected text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Writes what has been collected through C's standard output, so that it keeps its place among what the program
-    /// prints itself.
+    /// Writes the collected text through C's standard output, so that it has the correct order with the program's own
+    /// output.
     pub fn flush(&mut self) {
         unsafe extern "C" {
             static stdout: *mut libc::FILE;
         }
         for part in <[&[u8]; 2]>::from(self.text.as_slices()) {
             if !part.is_empty() {
-                // SAFETY: the stream is C's own, and the bytes are the queue's.
+                // SAFETY: the stream is that of C, and the queue owns the bytes.
                 unsafe { libc::fwrite(part.as_ptr().cast(), 1, part.len(), stdout) };
             }
         }
@@ -85,7 +85,7 @@ mod tests {
         }
         assert_eq!(text(&printed), "first c d ");
         assert_eq!(printed.end_launch(), 2);
-        // A call that never fits is lost alone.
+        // If a call does not fit into the empty buffer, only this call is dropped.
         printed.add(b"long", 101, 100);
         assert_eq!((text(&printed).as_str(), printed.end_launch(), printed.used), ("first c d ", 1, 0));
     }

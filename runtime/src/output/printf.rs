@@ -1,13 +1,13 @@
-//! Device-side `printf`: formats as CUDA does (which follows C), from an argument buffer in which
-//! every value is at its natural alignment, `int` as 4 bytes, everything wider as 8.
+//! Device-side `printf`. Like CUDA, it formats as C does. It reads an argument buffer in which every value has its
+//! natural alignment, `int` has 4 bytes, and every larger type has 8.
 
 use std::ffi::{CStr, c_char, c_int};
 
-/// Bytes of the device's buffer that a call takes in addition to its arguments: on a GPU the address of the format and
-/// the length.
+/// The number of bytes of the device's buffer that a call needs in addition to its arguments: on a GPU, for the address
+/// of the format and the length.
 const CALL_BYTES: u64 = 16;
 
-/// Longest text of one conversion.
+/// The maximum length of the text of one conversion.
 const LONGEST: usize = 4096;
 
 /// Returns a string in device memory as text, for messages.
@@ -30,8 +30,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// # Safety
-    /// The buffer holds a value of type `T` next.
+    /// # Safety The next value in the buffer has type `T`.
     unsafe fn next<T: Copy>(&mut self) -> T {
         self.offset = self.offset.next_multiple_of(size_of::<T>());
         // SAFETY: by the contract; the buffer itself may be less aligned.
@@ -46,16 +45,15 @@ impl Arguments {
 struct Conversion {
     /// Flags, width and precision in C's syntax, with `*` replaced.
     prefix: Vec<u8>,
-    /// The argument has 8 bytes.
+    /// Whether the argument has 8 bytes.
     long: bool,
     letter: u8,
 }
 
-/// Appends what one lane prints. Returns what its `printf` returns, the number of arguments or -1 without a format, and
-/// the bytes that the call takes of the device's buffer.
+/// Appends the output of one lane. Returns the result of its `printf`, which is the number of arguments or -1 without a
+/// format, and the number of bytes that the call needs in the device's buffer.
 ///
-/// # Safety
-/// `format` is null or a zero-terminated string; `arguments` holds the values of its conversions.
+/// # Safety `format` is null or a zero-terminated string; `arguments` contains the values of its conversions.
 pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const u8) -> (i32, u64) {
     if format.is_null() {
         return (-1, 0);
@@ -71,15 +69,15 @@ pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const 
             text = &start[2..];
             continue;
         }
-        // SAFETY: handed through.
+        // SAFETY: the caller fulfils the contract.
         match unsafe { parse(start, &mut arguments) } {
             Some((conversion, length)) => {
-                // SAFETY: handed through.
+                // SAFETY: the caller fulfils the contract.
                 unsafe { convert(out, &conversion, &mut arguments) };
                 text = &start[length..];
             }
             None => {
-                // Not a conversion: C leaves it open, CUDA prints it.
+                // This is not a conversion. In C, the result is undefined; CUDA prints the characters.
                 out.push(b'%');
                 text = &start[1..];
             }
@@ -89,10 +87,9 @@ pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const 
     (arguments.count, CALL_BYTES + (arguments.offset as u64).next_multiple_of(8))
 }
 
-/// Reads the conversion that `text` starts with; also its length.
+/// Reads the conversion with which `text` starts, and returns it with its length.
 ///
-/// # Safety
-/// The requirements of [`print`] apply.
+/// # Safety The requirements of [`print`] apply.
 unsafe fn parse(text: &[u8], arguments: &mut Arguments) -> Option<(Conversion, usize)> {
     let mut prefix = vec![b'%'];
     let mut at = 1;
@@ -109,7 +106,7 @@ unsafe fn parse(text: &[u8], arguments: &mut Arguments) -> Option<(Conversion, u
             at += 1;
         }
         if text.get(at) == Some(&b'*') {
-            // SAFETY: a star takes an int.
+            // SAFETY: the argument of a star is an int.
             let value: c_int = unsafe { arguments.next() };
             prefix.extend_from_slice(value.clamp(-999, 999).to_string().as_bytes());
             at += 1;
@@ -142,8 +139,7 @@ unsafe fn convert(out: &mut Vec<u8>, conversion: &Conversion, arguments: &mut Ar
     let format: *const c_char = format.as_ptr().cast();
     let mut text = [0u8; LONGEST];
     let into: *mut c_char = text.as_mut_ptr().cast();
-    // SAFETY: the format holds one conversion, whose argument has the type given; the text is cut
-    // at its length.
+    // SAFETY: the format contains one conversion, whose argument has the given type; the text is cut at its length.
     let length = unsafe {
         match conversion.letter {
             b'd' | b'i' | b'o' | b'u' | b'x' | b'X' if conversion.long => {
@@ -171,7 +167,7 @@ mod tests {
 
     fn printed(format: &CStr, arguments: &[u64]) -> (String, i32) {
         let mut out = Vec::new();
-        // SAFETY: the tests pass what their formats require.
+        // SAFETY: the tests pass the arguments that their formats require.
         let (count, _) = unsafe { print(&mut out, format.as_ptr(), arguments.as_ptr().cast()) };
         (String::from_utf8(out).unwrap(), count)
     }

@@ -1,5 +1,5 @@
-//! Call paths of interpreted programs. The interpreter's own stack does not show the program's frames, so the caller
-//! (Warpline's Python package) hands over the frames of the language before it launches or registers something.
+//! Call paths of interpreted programs. The interpreter's own stack does not show the program's frames. Therefore, the
+//! caller (Warpline's Python package) passes the frames of the language before it launches or registers something.
 
 use std::cell::RefCell;
 use warpline_format::event::InterpretedFrame;
@@ -8,18 +8,18 @@ thread_local! {
     static CURRENT: RefCell<Vec<InterpretedFrame>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What stands between the fields of a frame's line, which no name of a function or file holds.
+/// The separator between the fields of a frame's line, which does not occur in any name of a function or file.
 const FIELD: char = '\u{1f}';
 
-/// Sets the thread's path: a line per frame, innermost first, of function, file and line number. Empty text takes it
-/// away.
+/// Sets the thread's path. Each line is a frame, innermost first, with function, file and line number. Empty text
+/// removes the path.
 pub fn set(text: &str) {
     let frames = text.lines().filter_map(frame).collect();
     // Threads that are ending have no path.
     _ = CURRENT.try_with(|current| current.replace(frames));
 }
 
-/// Returns the thread's path, innermost first; empty where none is set.
+/// Returns the thread's path, innermost first; it is empty if no path is set.
 pub fn current() -> Vec<InterpretedFrame> {
     CURRENT.try_with(|current| current.borrow().clone()).unwrap_or_default()
 }

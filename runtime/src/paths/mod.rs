@@ -1,5 +1,5 @@
-//! Call paths of the host. Of compiled programs: return addresses by unwinding, made independent of where the objects
-//! were loaded. Names and lines are looked up later, off-line.
+//! Call paths of the host. For compiled programs, they are the return addresses from unwinding, stored independently of
+//! the objects' load addresses. Names and lines are determined later, off-line.
 
 pub mod interpreted;
 mod objects;
@@ -8,5 +8,5 @@ mod unwind;
 pub use objects::Objects;
 pub use unwind::{Entry, capture, capture_from};
 
-/// Return addresses, innermost first.
+/// The return addresses, innermost first.
 pub type Frames = Vec<u64>;

@@ -1,5 +1,5 @@
-//! Loaded objects: turns a return address into object and offset, so that paths are the same
-//! wherever the loader puts things.
+//! Loaded objects. A return address is converted to an object and an offset, so that paths do not depend on the
+//! addresses that the loader chose.
 
 use std::ffi::{CStr, c_int, c_void};
 use warpline_format::event::{Event, PathFrame};
@@ -17,7 +17,7 @@ struct Object {
     bias: u64,
     path: String,
     build_id: Vec<u8>,
-    /// Number in the trace, once a frame needed it.
+    /// The number in the trace, after a frame needed one.
     id: Option<u32>,
 }
 
@@ -31,7 +31,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Objects that have numbers.
+    /// Returns the number of objects that have a number in the trace.
     pub fn numbered(&self) -> usize {
         self.numbered.len()
     }
@@ -47,14 +47,15 @@ impl Objects {
             .collect()
     }
 
-    /// The frame for a return address.
+    /// Returns the frame of a return address.
     pub fn resolve(&mut self, address: u64) -> PathFrame {
         let found = self.lookup(address).or_else(|| {
             self.refresh();
             self.lookup(address)
         });
         let Some(index) = found else {
-            // Generated code, or the kernel's own page: the number would differ from run to run.
+            // The address is in generated code or in a page of the system's kernel, where the number would differ
+            // between runs.
             return PathFrame { object: u32::MAX, offset: 0 };
         };
         let next = self.numbered.len() as u32;
@@ -70,14 +71,14 @@ impl Objects {
     fn lookup(&self, address: u64) -> Option<usize> {
         let after = self.segments.partition_point(|segment| segment.start <= address);
         let segment = self.segments[..after].last()?;
-        // A return address may stand just after the last instruction of a segment.
+        // A return address may be just after the last instruction of a segment.
         (address <= segment.end).then_some(segment.object)
     }
 
-    /// Reads the loader's list again; objects keep their numbers.
+    /// Reads the loader's list again; known objects keep their numbers.
     fn refresh(&mut self) {
         let mut found = Vec::<LoadedObject>::new();
-        // SAFETY: the callback only runs during the call and gets the vector back.
+        // SAFETY: the callback only runs during the call, and its argument is the vector.
         unsafe { libc::dl_iterate_phdr(Some(collect), std::ptr::from_mut(&mut found).cast()) };
         self.segments.clear();
         for new in found {
@@ -100,7 +101,7 @@ struct LoadedObject {
 }
 
 unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader gives a valid description; `data` is the vector of `refresh`.
+    // SAFETY: the loader passes a valid description; `data` is the vector of `refresh`.
     let (info, found) = unsafe { (&*info, &mut *data.cast::<Vec<LoadedObject>>()) };
     // SAFETY: the loader's name is a string, or null.
     let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
@@ -114,7 +115,7 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, data: 
     } else {
         std::fs::canonicalize(&*name).map_or_else(|_| name.into_owned(), |path| path.to_string_lossy().into_owned())
     };
-    // SAFETY: the loader's program headers are an array of that length.
+    // SAFETY: the loader's program headers are an array of this length.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     let mut code = Vec::new();
     let mut build_id = Vec::new();

@@ -1,15 +1,15 @@
-//! Unwinding with the system's unwinder. It needs no frame pointers, only the unwind tables that
-//! C and C++ objects carry on x86-64.
+//! Unwinding with the system's unwinder. It needs no frame pointers, only the unwind tables that C and C++ objects
+//! contain on x86-64.
 
 use super::Frames;
 use std::ffi::c_void;
 
-/// Longest path kept; deeper recursion loses its outermost frames.
+/// The maximum length of a path; if recursion is deeper, the outermost frames are dropped.
 const MAX_FRAMES: usize = 256;
 
-/// `_URC_NO_REASON`: continue.
+/// `_URC_NO_REASON`: unwinding continues.
 const GO_ON: i32 = 0;
-/// `_URC_END_OF_STACK`: enough.
+/// `_URC_END_OF_STACK`: unwinding stops.
 const STOP: i32 = 5;
 
 #[allow(non_snake_case)]
@@ -19,7 +19,7 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
-/// A place in the stack frame of an API function. Frames at or below it are the runtime's own.
+/// A position in the stack frame of an API function. Frames at or below it belong to the runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry(usize);
 
@@ -39,12 +39,12 @@ struct Walk {
 }
 
 extern "C" fn step(context: *mut c_void, data: *mut c_void) -> i32 {
-    // SAFETY: the unwinder hands both through; `data` is the `Walk` of `capture`.
+    // SAFETY: the unwinder passes both pointers on; `data` is the `Walk` of `capture`.
     let (walk, address, stack) =
         unsafe { (&mut *data.cast::<Walk>(), _Unwind_GetIP(context) as u64, _Unwind_GetCFA(context)) };
     if walk.from == Some(address) {
         walk.from = None;
-        // Readers take addresses for return addresses, which are behind the instruction.
+        // Readers interpret each address as a return address, which is after the instruction.
         walk.frames.push(address + 1);
     } else if walk.from.is_none() && stack > walk.above && address != 0 {
         walk.frames.push(address);
@@ -52,20 +52,21 @@ extern "C" fn step(context: *mut c_void, data: *mut c_void) -> i32 {
     if walk.frames.len() < MAX_FRAMES { GO_ON } else { STOP }
 }
 
-/// The return addresses of the frames outside the runtime, innermost first.
+/// Returns the return addresses of the frames outside the runtime, innermost first.
 #[inline(never)]
 pub fn capture(entry: Entry) -> Frames {
     walk(Walk { above: entry.0, from: None, frames: Vec::with_capacity(16) })
 }
 
-/// The interrupted instruction and the return addresses of the frames around it, innermost first; for a signal handler.
+/// Returns the interrupted instruction and the return addresses of the frames around it, innermost first; for a signal
+/// handler.
 #[inline(never)]
 pub fn capture_from(instruction: u64) -> Frames {
     walk(Walk { above: 0, from: Some(instruction), frames: Vec::with_capacity(16) })
 }
 
 fn walk(mut walk: Walk) -> Frames {
-    // SAFETY: `step` gets the walk back and does not unwind itself.
+    // SAFETY: `step` receives the walk and does not unwind itself.
     unsafe { _Unwind_Backtrace(step, std::ptr::from_mut(&mut walk).cast()) };
     walk.frames
 }

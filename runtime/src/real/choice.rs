@@ -1,4 +1,4 @@
-//! Where kernels run, decided once.
+//! Decides once on which device kernels run.
 
 use super::driver::first_device;
 use super::emulation;
@@ -9,18 +9,18 @@ use std::sync::OnceLock;
 use warpline_format::device::Device as DeviceNumbers;
 use warpline_format::options::{self, DEVICE_VARIABLE, EMULATED, Options};
 
-/// Device that kernels run on.
+/// The device on which kernels run.
 #[derive(Clone, Debug)]
 enum Choice {
-    /// On the CPU device.
+    /// The CPU device.
     Cpu,
-    /// On the first GPU of the machine.
+    /// The first GPU of the machine.
     Gpu(Box<DeviceNumbers>),
-    /// On the emulated one, which is of the model that the program is profiled for.
+    /// The emulated GPU, which has the model for which the program is profiled.
     Emulated,
 }
 
-/// Decided at first use.
+/// The choice, which is made at first use.
 static CHOICE: OnceLock<Choice> = OnceLock::new();
 
 fn choice() -> &'static Choice {
@@ -32,7 +32,7 @@ pub fn active() -> bool {
     !matches!(choice(), Choice::Cpu)
 }
 
-/// Returns the real GPU that kernels run on, if they do.
+/// Returns the real GPU on which kernels run, if they do.
 pub fn found() -> Option<&'static DeviceNumbers> {
     match choice() {
         Choice::Gpu(device) => Some(device),
@@ -78,10 +78,10 @@ fn choose() -> Choice {
     Choice::Cpu
 }
 
-/// Ends the program: the device was requested by name, and a program that continued would measure another one.
+/// Ends the program. The device was requested by name, and a program that continued would measure another device.
 fn refuse(why: &str) -> ! {
     message::note(why);
-    // Otherwise `warpline run` would search for the reason.
+    // Without this, `warpline run` would search for the reason.
     if let Some(options) = std::env::var(options::VARIABLE).ok().and_then(|text| Options::decode(&text).ok()) {
         Sink::decline(&options.output);
     }

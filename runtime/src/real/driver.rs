@@ -1,4 +1,4 @@
-//! The machine's GPUs: the NVIDIA driver is queried directly, because this is decided while the program's
+//! Queries the machine's GPUs. It calls the NVIDIA driver directly, because the device is chosen while the program's
 //! constructors run, before the CUDA runtime may be used.
 
 use super::system;
@@ -7,19 +7,19 @@ use std::io::Read;
 use std::os::fd::FromRawFd;
 use warpline_format::device::Device;
 
-/// Why no GPU can be used.
+/// The reason why no GPU can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 pub enum DriverError {
-    /// No driver.
+    /// There is no driver.
     #[error("there is no NVIDIA driver here (libcuda.so.1 cannot be loaded)")]
     NoDriver,
-    /// It does not start.
+    /// The driver cannot be initialized.
     #[error("the NVIDIA driver does not start (cuInit returned {0})")]
     Init(i32),
-    /// It has nothing.
+    /// The driver reports no device.
     #[error("the NVIDIA driver finds no GPU")]
     NoDevice,
-    /// The library is not what it should be.
+    /// The library does not contain an expected function.
     #[error("libcuda.so.1 has no {0}: the driver is too old or damaged")]
     Symbol(String),
     /// The child process that queries the driver failed.
@@ -27,7 +27,7 @@ pub enum DriverError {
     Probe,
 }
 
-/// The driver's functions that are needed.
+/// The functions of the driver that are needed.
 struct Driver {
     count: unsafe extern "C" fn(*mut c_int) -> c_int,
     get: unsafe extern "C" fn(*mut c_int, c_int) -> c_int,
@@ -80,16 +80,16 @@ fn load() -> Result<Driver, DriverError> {
     }
 }
 
-/// Returns the first GPU, as programs see it. `like` has what the driver does not report: the order of warps.
+/// Returns the first GPU that programs see. `like` provides the property that the driver does not report: the order of
+/// warps.
 ///
-/// A child process queries the driver: a process that has started it cannot fork any more and use CUDA in its children,
-/// which programs may do as long as they have not used CUDA themselves.
+/// A child process queries the driver. A process that has initialized the driver can no longer fork and use CUDA in its
+/// children, which programs may do as long as they have not used CUDA themselves.
 ///
-/// # Errors
-/// [`DriverError`] states why there is none.
+/// # Errors [`DriverError`] states why there is no GPU.
 pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     let mut ends = [0; 2];
-    // SAFETY: an array of two.
+    // SAFETY: the array has two elements.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
         return Err(DriverError::Probe);
     }
@@ -98,13 +98,13 @@ pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     if child == 0 {
         let answer = query(like);
         let bytes = postcard::to_stdvec(&answer).unwrap_or_default();
-        // SAFETY: the pipe's own end; the answer is far smaller than a pipe's buffer.
+        // SAFETY: the descriptor is the pipe's own end; the answer is far smaller than a pipe's buffer.
         unsafe {
             libc::write(ends[1], bytes.as_ptr().cast(), bytes.len());
             libc::_exit(0);
         }
     }
-    // SAFETY: both ends are ours; the reading one becomes the file's.
+    // SAFETY: this function owns both ends; the file takes over the end for reading.
     let mut reader = unsafe {
         libc::close(ends[1]);
         std::fs::File::from_raw_fd(ends[0])
@@ -115,18 +115,18 @@ pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     let mut bytes = Vec::new();
     let read = reader.read_to_end(&mut bytes);
     let mut status = 0;
-    // SAFETY: our child, and a local.
+    // SAFETY: the process is this function's child, and the status is a local variable.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
     let answer: Result<Device, DriverError> =
         read.ok().and_then(|_| postcard::from_bytes(&bytes).ok()).unwrap_or(Err(DriverError::Probe));
-    // The encoded form of a device has no order.
+    // The encoded form of a device does not contain the order of warps.
     answer.map(|device| Device { order: like.order, ..device })
 }
 
 fn query(like: &Device) -> Result<Device, DriverError> {
     let driver = load()?;
     let (mut count, mut device) = (0, 0);
-    // SAFETY: plain results through pointers to locals, after cuInit succeeded.
+    // SAFETY: the results go to local variables, after cuInit succeeded.
     let found = unsafe { (driver.count)(&raw mut count) == 0 && count > 0 && (driver.get)(&raw mut device, 0) == 0 };
     if !found {
         return Err(DriverError::NoDevice);
@@ -134,13 +134,13 @@ fn query(like: &Device) -> Result<Device, DriverError> {
     // `CUdevice_attribute` in cuda.h.
     let attribute = |number: c_int, otherwise: u32| {
         let mut value = 0;
-        // SAFETY: as above; an unknown attribute is an error code.
+        // SAFETY: the result goes to a local variable; for an unknown attribute, the call returns an error code.
         let code = unsafe { (driver.attribute)(&raw mut value, number, device) };
         if code == 0 { value as u32 } else { otherwise }
     };
     let mut name = [0 as c_char; 256];
     let mut memory = 0usize;
-    // SAFETY: a buffer of the length given, and a local.
+    // SAFETY: the buffer has the passed length, and the other result goes to a local variable.
     unsafe {
         (driver.name)(name.as_mut_ptr(), name.len() as c_int, device);
         (driver.memory)(&raw mut memory, device);
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_machine_without_a_driver_says_so() {
-        // On a machine with a GPU the other half holds.
+        // On a machine with a GPU, the other branch must hold.
         match first_device(&Device::rtx_2080_ti()) {
             Err(error) => assert!(error.to_string().contains("NVIDIA driver")),
             Ok(device) => assert!(device.sms > 0 && !device.name.is_empty()),

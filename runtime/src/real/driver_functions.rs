@@ -1,4 +1,4 @@
-//! The NVIDIA driver's own functions, for programs that call them in addition to the runtime's.
+//! The NVIDIA driver's own functions, for programs that call them in addition to the runtime's functions.
 
 use super::{emulation, system};
 use crate::cuda::error::{self, Error};
@@ -6,7 +6,7 @@ use crate::output::message;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
-/// A name for the dynamic linker.
+/// Returns a name for the dynamic linker.
 pub const fn name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
@@ -14,16 +14,17 @@ pub const fn name(text: &'static str) -> &'static CStr {
     }
 }
 
-/// Address of a driver's function, 0 where there is none. The emulated GPU is linked, and has its own at `emulated`.
+/// Returns the address of a driver function, or 0 if it does not exist. The emulated GPU is linked into the program,
+/// and its function is at `emulated`.
 pub fn function(name: &'static CStr, emulated: usize) -> usize {
     if emulation::is_linked() {
         return emulated;
     }
-    // SAFETY: a library and a name.
+    // SAFETY: the library is loaded, and the name is a string.
     library().map_or(0, |library| unsafe { libc::dlsym(library as *mut c_void, name.as_ptr()) } as usize)
 }
 
-/// Returns the driver's library, kept loaded.
+/// Loads the driver's library permanently and returns it.
 fn library() -> Option<usize> {
     static LIBRARY: OnceLock<usize> = OnceLock::new();
     // SAFETY: the driver's library may be loaded at any time.

@@ -1,13 +1,13 @@
-//! The real CUDA runtime, next to Warpline's: the driver links a copy of `libcudart_static.a` whose exported names
-//! start with `__wlreal_`. The references here are weak, so that a program built for the CPU device alone links without
-//! it.
+//! The real CUDA runtime, which is linked in addition to Warpline's runtime. The driver links a copy of
+//! `libcudart_static.a` whose exported names start with `__wlreal_`. The references here are weak, so that a program
+//! that was built only for the CPU device links without it.
 
 use crate::cuda::error::Error;
 use crate::cuda::types::{Dim3, StreamHandle};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-/// Address of a function of the real runtime, 0 where it is not linked.
+/// Returns the address of a function of the real runtime, or 0 if it is not linked.
 macro_rules! address {
     ($symbol:expr) => {{
         let address: usize;
@@ -54,7 +54,7 @@ macro_rules! functions {
 pub(crate) use functions;
 
 functions! {
-    /// Functions of the real runtime that this back end calls itself.
+    /// The functions of the real runtime that this back end calls itself.
     Real;
     /// `cudaGetDevice`
     get_device = "cudaGetDevice": fn(*mut c_int) -> Error;
@@ -107,7 +107,7 @@ functions! {
         c_int, usize, c_int, c_int);
 }
 
-/// Returns the real runtime, where the executable carries it.
+/// Returns the real runtime, if the executable contains it.
 pub fn real() -> Option<&'static Real> {
     static REAL: OnceLock<Option<Real>> = OnceLock::new();
     REAL.get_or_init(Real::load).as_ref()

@@ -1,4 +1,5 @@
-//! The CUDA runtime and driver that the program is linked with, where there is one, and whether kernels run there.
+//! The CUDA runtime and driver with which the program is linked, if there are any, and the decision whether kernels run
+//! there.
 
 pub mod choice;
 pub mod driver;

@@ -1,38 +1,39 @@
-//! Contexts of CUDA's driver API. There is one memory and one set of streams, whichever context is current: what is kept
-//! is which handles there are, what each thread made current, and what was allocated in contexts that end.
+//! Contexts of CUDA's driver API. The memory and the streams are the same in all contexts. The state therefore consists
+//! only of the existing handles, each thread's current contexts, and the allocations of contexts that the program may
+//! destroy.
 
 use crate::cuda::error::{self, Error};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A context's handle; 0 is none.
+/// A context's handle; 0 means no context.
 pub type Context = usize;
 
 /// The context of the runtime API.
 pub const PRIMARY: Context = 0x5770_c000_0000;
 
-/// After `cuInit`, or after a call of the runtime API, which does the same.
+/// Whether `cuInit` was called, or a function of the runtime API, which has the same effect.
 static STARTED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// The calling thread's contexts, the current one last.
+    /// The calling thread's stack of contexts; the current one is last.
     static STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a function of the driver API needs to have happened before.
+/// The state that a function of the driver API requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing.
+    /// No requirement.
     Nothing,
-    /// `cuInit`.
+    /// `cuInit` was called.
     Start,
     /// A current context.
     Context,
 }
 
 impl Needs {
-    /// CUDA's error where it has not.
+    /// Returns CUDA's error if the requirement is not fulfilled.
     pub fn check(self) -> Result<(), Error> {
         if self != Needs::Nothing && !STARTED.load(Ordering::Relaxed) {
             return Err(error::INITIALIZATION_ERROR);
@@ -46,10 +47,10 @@ pub fn start() {
     STARTED.store(true, Ordering::Relaxed);
 }
 
-/// A call of the runtime API: a thread without a context gets the primary one.
+/// Called for each call of the runtime API: a thread without a context gets the primary one.
 pub fn runtime_used() {
     start();
-    // Destructors of static objects may call when the thread's own variables are gone.
+    // Destructors of static objects may call this after the thread's local variables have been destroyed.
     _ = STACK.try_with(|stack| {
         let mut stack = stack.borrow_mut();
         if stack.is_empty() {
@@ -63,12 +64,12 @@ pub fn current() -> Context {
     STACK.try_with(|stack| stack.borrow().last().copied()).ok().flatten().unwrap_or(0)
 }
 
-/// Makes a context current, over the one that was.
+/// Pushes a context, which becomes the current one.
 pub fn push(context: Context) {
     _ = STACK.try_with(|stack| stack.borrow_mut().push(context));
 }
 
-/// Takes the current context away; the one below it is current again.
+/// Pops the current context; the context below it becomes current again.
 pub fn pop() -> Option<Context> {
     STACK.try_with(|stack| stack.borrow_mut().pop()).ok().flatten()
 }
@@ -76,10 +77,10 @@ pub fn pop() -> Option<Context> {
 /// The contexts of the process.
 #[derive(Debug, Default)]
 pub struct Contexts {
-    /// Keyed by handle, the addresses of what was allocated in it and not freed.
+    /// For each handle, the addresses of the allocations that were made in the context and not freed.
     created: HashMap<Context, Vec<u64>>,
     count: usize,
-    /// How often the primary context was retained and not released.
+    /// How often the primary context was retained and not yet released.
     pub retained: u64,
 }
 
@@ -98,19 +99,19 @@ impl Contexts {
         if known { Ok(()) } else { Err(error::DEVICE_UNINITIALIZED) }
     }
 
-    /// Ends a context that the program created; gives what is still allocated in it.
+    /// Ends a context that the program created, and returns its remaining allocations.
     pub fn destroy(&mut self, context: Context) -> Result<Vec<u64>, Error> {
         self.created.remove(&context).ok_or(error::DEVICE_UNINITIALIZED)
     }
 
-    /// Something was allocated in the current context.
+    /// Records an allocation in the current context.
     pub fn allocated(&mut self, address: u64) {
         if let Some(addresses) = self.created.get_mut(&current()) {
             addresses.push(address);
         }
     }
 
-    /// It was freed, in whatever context.
+    /// Records that an allocation was freed, in any context.
     pub fn freed(&mut self, address: u64) {
         self.created.values_mut().for_each(|addresses| addresses.retain(|known| *known != address));
     }

@@ -1,8 +1,8 @@
 //! Calls of CUDA's API that returned an error.
 //!
-//! A program that does not check its calls continues after a failure, and its profile lacks what the call should have
-//! done. So each failed call goes into the trace with its call path. Errors that a correct program expects are left
-//! out, see [`is_expected`].
+//! A program that does not check its calls continues after a failure, and its profile does not contain the effect of
+//! the call. So each failed call is added to the trace with its call path. Errors that a correct program expects are
+//! excluded, see [`is_expected`].
 
 use crate::cuda::error::{self, Error};
 use crate::paths::Entry;
@@ -14,17 +14,17 @@ use warpline_format::event::{Event, FailedCall, PathId};
 /// A call that the program makes.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// API function.
+    /// The name of the API function.
     pub function: &'static str,
-    /// Where in the caller's stack its call path starts.
+    /// The position in the caller's stack from which the call path starts.
     pub entry: Entry,
 }
 
-/// Number of calls that failed alike.
+/// The number of calls that failed in the same way.
 #[derive(Debug, Default)]
 struct Tally {
     all: u64,
-    /// Of these, the ones that the trace contains.
+    /// The number of these calls that the trace contains.
     written: u64,
 }
 
@@ -32,23 +32,23 @@ struct Tally {
 #[derive(Debug, Default)]
 pub struct FailedCalls {
     tallies: BTreeMap<(&'static str, Error, String, PathId), Tally>,
-    /// What in particular is wrong with the call that is running.
+    /// The specific reason for which the running call fails.
     detail: String,
 }
 
 impl FailedCalls {
-    /// Starts a call, of which no reason to fail is known.
+    /// Begins a call, for which no reason to fail is known.
     pub(crate) fn begin(&mut self) {
         self.detail.clear();
     }
 
-    /// Keeps the reason why the running call will fail.
+    /// Stores the reason why the running call will fail.
     pub(crate) fn explain(&mut self, kernel: &str, why: &str) {
         self.detail = format!("launch of {kernel}: {why}");
     }
 
-    /// Counts a failed call. A record is written whenever the number has doubled, so that a program which is killed
-    /// leaves a count that is at least half of the true one.
+    /// Counts a failed call. A record is written whenever the number has doubled. If the program is killed, the
+    /// recorded number is therefore at least half of the true number.
     fn count(&mut self, trace: &mut Trace, function: &'static str, code: Error, path: PathId) {
         let key = (function, code, std::mem::take(&mut self.detail), path);
         let tally = self.tallies.entry(key.clone()).or_default();
@@ -58,7 +58,8 @@ impl FailedCalls {
         }
     }
 
-    /// Writes what the trace lacks. The paths are those of this trace, so the tallies end with it.
+    /// Writes the counts that the trace does not contain yet. The paths belong to this trace, so the counts end with
+    /// it.
     pub(crate) fn settle(&mut self, trace: &mut Trace) {
         for (key, mut tally) in std::mem::take(&mut self.tallies) {
             if tally.all > tally.written {
@@ -96,7 +97,7 @@ impl Runtime {
     }
 }
 
-/// Counts a call that went to the real runtime or driver, if it failed; returns its code.
+/// Counts a call that went to the real runtime or driver, if it failed, and returns its error code.
 pub fn returned(call: Call, code: Error) -> Error {
     if code != error::SUCCESS
         && !is_left_by_a_kernel(code)
@@ -111,10 +112,11 @@ pub fn returned(call: Call, code: Error) -> Error {
 /// Returns whether a correct program expects this error, so that it is not a failure.
 ///
 /// - `cudaErrorNotReady` is an answer: work is in progress.
-/// - Peer access that is enabled or disabled already is as the program requires; libraries enable it without a query.
-/// - `cudaErrorCudartUnloading` is what destructors of static objects get after the runtime has ended.
-/// - Queries report by their error that something does not exist or has no such property; a program that ignores this
-///   fails in the call that uses the answer, and that call is reported.
+/// - If peer access is already enabled or disabled, the state is as the program requires; libraries enable it without a
+///   query.
+/// - Destructors of static objects get `cudaErrorCudartUnloading` after the runtime has ended.
+/// - Queries return an error to report that something does not exist or does not have a property. If a program ignores
+///   this, the call that uses the answer fails, and that call is reported.
 fn is_expected(function: &str, code: Error) -> bool {
     let harmless = [
         error::SUCCESS,
@@ -131,7 +133,8 @@ fn is_query(function: &str) -> bool {
     ["Get", "Query", "CanAccess", "IsCapturing", "Occupancy"].iter().any(|part| function.contains(part))
 }
 
-/// Returns whether every call returns this error after a kernel has failed. The kernel is reported instead.
+/// Returns whether every call returns this error after a kernel has failed. In this case, the kernel is reported
+/// instead.
 fn is_left_by_a_kernel(code: Error) -> bool {
     matches!(
         code,

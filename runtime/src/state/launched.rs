@@ -1,37 +1,37 @@
-//! Launches as a budget sees them.
+//! The properties of launches on which a budget is based.
 
 use warpline_format::budget::Choice;
 use warpline_format::event::{LaunchId, PathId};
 
-/// What a budget chooses launches by.
+/// The properties by which a budget selects launches.
 #[derive(Clone, Copy, Debug)]
 pub struct Launched {
-    /// Blocks.
+    /// The number of blocks.
     pub grid: [u32; 3],
-    /// Threads per block.
+    /// The number of threads per block.
     pub block: [u32; 3],
-    /// Bytes.
+    /// Dynamic shared memory in bytes.
     pub dynamic_shared: u64,
-    /// Host call path.
+    /// The host call path.
     pub path: PathId,
 }
 
-/// A launch that has its number.
+/// A launch that has been numbered.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
-    /// Number.
+    /// The launch's number.
     pub id: LaunchId,
-    /// Whether it is traced.
+    /// Whether the launch is traced.
     pub traced: bool,
-    /// Its place in the sample of a budget.
+    /// The launch's position in the sample of a budget.
     pub drawn: Option<Drawn>,
 }
 
 /// A launch in the sample of a budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawn {
-    /// Place, and whether it is recorded.
+    /// The position, and whether the launch is recorded.
     pub choice: Choice,
-    /// Its warps.
+    /// The number of warps of the launch.
     pub warps: u64,
 }

@@ -1,4 +1,4 @@
-//! The state of the runtime: what belongs to the program, in groups by subject.
+//! The state of the runtime, grouped by subject.
 
 pub mod contexts;
 pub mod failed_calls;

@@ -1,25 +1,25 @@
-//! The trace that waits while a section of the program has one of its own.
+//! The outer trace, which waits while a section of the program has its own trace.
 
 use crate::trace::Trace;
 use std::collections::BTreeSet;
 use warpline_format::budget::Sampler;
 use warpline_format::event::AllocationId;
 
-/// What continues when a section has ended.
+/// The state that continues when a section has ended.
 #[derive(Debug)]
 pub struct Outer {
-    /// Its trace.
+    /// The outer trace.
     pub(crate) trace: Trace,
-    /// Launches so far.
+    /// The number of launches so far.
     pub(crate) launches: u64,
-    /// Of them those that are recorded.
+    /// The number of these launches that are recorded.
     pub(crate) chosen: u64,
-    /// Chooses among its launches.
+    /// The sampler that selects among the launches.
     pub(crate) sampler: Option<Sampler>,
     /// See [`crate::state::runtime::Runtime::estimating`].
     pub(crate) estimating: bool,
-    /// Modules that are in its trace.
+    /// The number of modules that the outer trace contains.
     pub(crate) modules: usize,
-    /// Allocations that are live in its trace.
+    /// The allocations that are live in the outer trace.
     pub(crate) live: BTreeSet<AllocationId>,
 }

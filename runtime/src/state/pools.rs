@@ -1,18 +1,19 @@
-//! Memory pools of stream-ordered allocation. Memory is given out and taken back at once, so a pool holds no reserve:
-//! what remains are its attributes and how much of it is in use.
+//! Memory pools of stream-ordered allocation. Memory is allocated and freed immediately, so a pool has no reserve. Its
+//! state consists only of its attributes and the amount of memory in use.
 
 use crate::cuda::error::{self, Error};
 use crate::memory::registry::Registry;
 use std::collections::{BTreeMap, HashMap};
 use warpline_format::event::AllocationKind;
 
-/// `cudaMemPoolAttr`, by their first and last: three switches, the release threshold, and the counters.
+/// `cudaMemPoolAttr`, each group given by its first and last value: three switches, the release threshold, and the
+/// counters.
 const SWITCHES: std::ops::RangeInclusive<i32> = 1..=3;
 const THRESHOLD: i32 = 4;
 const NOW: [i32; 2] = [5, 7];
 const HIGHEST: [i32; 2] = [6, 8];
 
-/// An attribute's value, in the width that it has in CUDA.
+/// The value of an attribute, with the same width as in CUDA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// `int`.
@@ -34,12 +35,12 @@ impl Default for Pool {
     }
 }
 
-/// All pools. The device's own exists from the start.
+/// All pools. The device's default pool exists from the start.
 #[derive(Debug)]
 pub struct Pools {
     pools: BTreeMap<usize, Pool>,
     current: usize,
-    /// Pool of an allocation by its address; those of the device's own pool are not listed.
+    /// The pool of each allocation, by the allocation's address. Allocations from the default pool are not listed.
     members: HashMap<u64, usize>,
     created: usize,
 }
@@ -56,7 +57,7 @@ impl Default for Pools {
 }
 
 impl Pools {
-    /// Handle of the device's own pool. Handles look like pointers.
+    /// The handle of the default pool. Handles have the form of pointers.
     pub const OWN: usize = 0x5771_0000_0000;
 
     /// Creates a pool.
@@ -67,7 +68,8 @@ impl Pools {
         handle
     }
 
-    /// Destroys a pool that the program created. The device goes back to its own pool.
+    /// Destroys a pool that the program created. If it was the device's current pool, the default pool becomes the
+    /// current one.
     pub fn destroy(&mut self, handle: usize) -> Result<(), Error> {
         if handle == Pools::OWN || self.pools.remove(&handle).is_none() {
             return Err(error::INVALID_VALUE);
@@ -78,24 +80,24 @@ impl Pools {
         Ok(())
     }
 
-    /// Returns whether a handle is a pool.
+    /// Returns an error if a handle is not a pool.
     pub fn check(&self, handle: usize) -> Result<(), Error> {
         if self.pools.contains_key(&handle) { Ok(()) } else { Err(error::INVALID_VALUE) }
     }
 
-    /// Returns the pool that `cudaMallocAsync` takes from.
+    /// Returns the pool from which `cudaMallocAsync` allocates.
     pub fn current(&self) -> usize {
         self.current
     }
 
-    /// Makes a pool the one that `cudaMallocAsync` takes from.
+    /// Sets the pool from which `cudaMallocAsync` allocates.
     pub fn set_current(&mut self, handle: usize) -> Result<(), Error> {
         self.check(handle)?;
         self.current = handle;
         Ok(())
     }
 
-    /// Enters an allocation that a pool gave out.
+    /// Records an allocation from a pool.
     pub fn gave(&mut self, handle: usize, address: u64, registry: &Registry) {
         match handle {
             Pools::OWN => self.members.remove(&address),
@@ -107,7 +109,7 @@ impl Pools {
         }
     }
 
-    /// Live bytes of a pool.
+    /// Returns the number of bytes in use in a pool.
     fn used(&self, handle: usize, registry: &Registry) -> u64 {
         let own = |address: u64| self.members.get(&address).copied().unwrap_or(Pools::OWN) == handle;
         let live = registry.iter().filter(|live| live.kind == AllocationKind::Async && own(live.start()));
@@ -126,7 +128,7 @@ impl Pools {
         })
     }
 
-    /// Returns the form of an attribute that may be set, with any value.
+    /// Returns the form of an attribute that may be set, with an arbitrary value.
     pub fn form(which: i32) -> Result<Value, Error> {
         match which {
             _ if SWITCHES.contains(&which) => Ok(Value::Switch(0)),
@@ -135,7 +137,7 @@ impl Pools {
         }
     }
 
-    /// Sets an attribute. The highest use can only be put back to zero, from where it rises to what is in use.
+    /// Sets an attribute. The highest use can only be reset to zero; it then rises to the current use.
     pub fn set_attribute(&mut self, handle: usize, which: i32, value: Value, registry: &Registry) -> Result<(), Error> {
         let used = self.used(handle, registry);
         let pool = self.pools.get_mut(&handle).ok_or(error::INVALID_VALUE)?;

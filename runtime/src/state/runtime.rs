@@ -1,4 +1,4 @@
-//! State of the runtime in this process, behind one lock.
+//! The state of the runtime in this process, protected by one lock.
 
 use crate::cuda::error::{self, Error};
 use crate::device::children::queue::Children;
@@ -44,105 +44,107 @@ use warpline_format::options::{
     ENABLE_VARIABLE, FloatCheck, INTERLEAVE_VARIABLE, Options, Output, TRACE_VARIABLE, VARIABLE,
 };
 
-/// What a host stub stands for.
+/// The kernel that a host stub represents.
 #[derive(Clone, Debug)]
 pub enum Kernel {
     /// Lowered code.
     Lowered(Member),
-    /// Code that was not rebuilt: its name.
+    /// Code that was not rebuilt; the value is its name.
     Foreign(String),
 }
 
 /// Device limits that a program can set.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of stack per thread.
+    /// The stack size per thread in bytes.
     pub stack: u64,
-    /// Bytes of the `printf` buffer.
+    /// The size of the `printf` buffer in bytes.
     pub printf: u64,
-    /// Device-side synchronisation depth and pending launches, L2 granularity, persisting L2: kept and given back.
+    /// Device-side synchronisation depth and pending launches, L2 granularity, persisting L2. These values are only
+    /// stored and returned.
     pub other: [u64; 4],
 }
 
 impl Limits {
-    /// CUDA's own.
+    /// CUDA's default limits.
     pub const DEFAULT: Limits = Limits { stack: 1024, printf: 1 << 20, other: [2, 2048, 64, 0] };
 }
 
-/// Everything.
+/// The complete state of the runtime.
 #[derive(Debug)]
 pub struct Runtime {
-    /// Process that the runtime was set up in.
+    /// The process that initialized the runtime.
     process: u32,
     /// Options of `warpline run`.
     pub options: Options,
-    /// The program was not started by it.
+    /// Whether the program was started without `warpline run`.
     pub by_hand: bool,
     /// Device memory.
     pub memory: DeviceMemory,
-    /// Execution memory.
+    /// Memory that the execution of launches uses.
     pub arena: Arena,
     /// The trace.
     pub trace: Trace,
     /// The floating-point check, if the run has it.
     pub floats: Option<Floats>,
-    /// Follows the values of accesses, if the run does so.
+    /// Tracks the values of accesses, if the run requests it.
     pub values: Option<Values>,
-    /// What continues after sections with traces of their own, the last one begun last.
+    /// The states that continue after sections with their own traces; the section that was begun last is last.
     pub sections: Vec<Outer>,
     /// Modules, in order of registration.
     pub modules: Vec<Module>,
-    /// What each handle stands for.
+    /// For each handle, the registered module.
     pub registered: Vec<Registered>,
-    /// Kernels by the address of their host stub.
+    /// Kernels, keyed by the address of their host stub.
     pub kernels: HashMap<usize, Kernel>,
-    /// Modules that the program loaded, by handle.
+    /// Modules that the program loaded, keyed by handle.
     pub loaded: HashMap<Handle, Loaded>,
-    /// Variables by the address of their host shadow.
+    /// Variables, keyed by the address of their host shadow.
     pub variables: HashMap<usize, Member>,
     /// Host allocations.
     pub host: HostAllocations,
     /// Host memory that was copied from the device.
     pub fetched: Fetched,
-    /// Accesses at which the program stops.
+    /// The accesses at which the program stops.
     pub stops: Option<Stops>,
-    /// Device heap.
+    /// The device heap.
     pub heap: Heap,
-    /// What the running kernel launches.
+    /// The launches of the running kernel.
     pub children: Children,
-    /// Collected `printf` output.
+    /// The collected `printf` output.
     pub printed: Printed,
-    /// Error that every call returns until the device is reset.
+    /// The error that every call returns until the device is reset.
     pub sticky: Error,
-    /// Error of a kernel that no call has returned yet.
+    /// The error of a kernel that no call has returned yet.
     pub deferred: Error,
-    /// Kernels that ended early, launches that did not begin.
+    /// Counts of kernels that ended early and of launches that did not start.
     pub failures: Failures,
     /// Calls that returned an error.
     pub failed_calls: FailedCalls,
     /// Settings without effect that the trace names.
     pub without_effect: WithoutEffect,
-    /// Launches so far.
+    /// The number of launches so far.
     pub launches: u64,
-    /// Of these, of kernels that the filter chooses.
+    /// The number of launches of kernels that the filter selects.
     pub chosen: u64,
-    /// Chooses among those that may be traced, where there is a budget.
+    /// Selects among the launches that may be traced, if there is a budget.
     pub sampler: Option<Sampler>,
-    /// Between `cudaProfilerStop` and `cudaProfilerStart` it is not.
+    /// Whether launches are recorded; this is false between `cudaProfilerStop` and `cudaProfilerStart`.
     pub profiling: bool,
-    /// Launches that are not recorded run with hooks, too, which check their accesses.
+    /// Whether launches that are not recorded also run with hooks, which check their accesses.
     pub always_check: bool,
-    /// Where not 0, no more blocks of a launch run than these: its results do not matter, only what the model makes of
-    /// it.
+    /// If not 0, the maximum number of blocks of a launch that run. The launch's results are then not used, only the
+    /// model's prediction.
     pub most_blocks: u64,
-    /// In a section that is only estimated: all is recorded, also what the run's filters leave out, as what a program
-    /// does (which configuration its tuning takes) must not depend on them.
+    /// Whether a section is active that is only estimated. In such a section, everything is recorded, including
+    /// launches that the run's filters exclude, because the program's behaviour (for example, the configuration that it
+    /// selects by tuning) must not depend on the filters.
     pub estimating: bool,
-    /// Kernel filter.
+    /// The kernel filter.
     pub filter: Option<regex_lite::Regex>,
     /// Limits.
     pub limits: Limits,
-    /// Division of L1 and shared memory that the program prefers for kernels without a preference of their own.
+    /// The division of L1 and shared memory that the program prefers for kernels without a preference of their own.
     pub carveout: CarveoutPreference,
     /// Streams and events.
     pub streams: Streams,
@@ -152,13 +154,13 @@ pub struct Runtime {
     pub graphs: Graphs,
     /// Streams that are being captured.
     pub captures: Captures,
-    /// Workspace of cooperative launches, from the first of them on.
+    /// The workspace of cooperative launches, after the first such launch.
     pub workspace: Option<u64>,
     /// Contexts of the driver API.
     pub contexts: Contexts,
-    /// Virtual clock, nanoseconds.
+    /// The virtual clock in nanoseconds.
     pub clock: u64,
-    /// Flags given to `cudaSetDeviceFlags`.
+    /// The flags that the program passed to `cudaSetDeviceFlags`.
     pub device_flags: u32,
 }
 
@@ -168,19 +170,20 @@ thread_local! {
     static LAST: Cell<Error> = const { Cell::new(error::SUCCESS) };
 }
 
-/// Returns the runtime, set up at first use; `None` where that is impossible, which has been reported.
+/// Returns the runtime, which is initialized at first use. Returns `None`, after an error message, if this is not
+/// possible.
 pub fn lock() -> Option<Locked> {
     lock_for(|| None)
 }
 
-/// [`lock`], with the architecture of the program for the first use.
+/// The variant of [`lock`] that provides the architecture of the program for the first use.
 pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<Locked> {
     let runtime = RUNTIME.get_or_init(|| match Runtime::new(architecture()) {
         Ok(runtime) => {
             extern "C" fn at_exit() {
                 finish();
             }
-            // SAFETY: registers a function without arguments.
+            // SAFETY: the function that is registered has no arguments.
             unsafe { libc::atexit(at_exit) };
             Some(Mutex::new(runtime))
         }
@@ -194,13 +197,13 @@ pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<Locked> {
     Some(locked)
 }
 
-/// Locks the runtime without beginning a call: what host code has accessed since the last call stays open to it.
+/// Locks the runtime without beginning a call: memory that host code has accessed since the last call stays open to it.
 fn lock_closed(runtime: &'static Mutex<Runtime>) -> Locked {
     Locked(runtime.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// The runtime, while this thread has it. Device memory is open for as long, and closed to host code afterwards if the run
-/// checks host accesses.
+/// The runtime, while this thread holds its lock. Device memory is open during this time. Afterwards it is closed to host
+/// code if the run checks host accesses.
 #[derive(Debug)]
 pub struct Locked(MutexGuard<'static, Runtime>);
 
@@ -225,8 +228,8 @@ impl Drop for Locked {
     }
 }
 
-/// Host code accessed a byte that is closed to it; `path` returns the call path of the access. The allocation is open to
-/// host code from here to the next call. Returns whether the byte is one of the device's memory.
+/// Records that host code accessed a byte that is closed to it; `path` returns the call path of the access. The
+/// allocation is then open to host code until the next call. Returns whether the byte is in the device's memory.
 pub fn host_accessed(address: u64, is_store: bool, path: impl FnOnce() -> Frames) -> bool {
     let Some(Some(runtime)) = RUNTIME.get() else { return false };
     let mut runtime = lock_closed(runtime);
@@ -238,8 +241,8 @@ pub fn host_accessed(address: u64, is_store: bool, path: impl FnOnce() -> Frames
     true
 }
 
-/// End of the program: what is collected goes out, and the trace is complete. What a forked child finds collected is
-/// its parent's; the writer tracks whether it has a trace of its own.
+/// Called at the end of the program: prints the collected output and completes the trace. In a forked child, the
+/// collected output belongs to the parent; the writer tracks whether the child has its own trace.
 fn finish() {
     if let Some(Some(runtime)) = RUNTIME.get()
         && let Ok(mut runtime) = runtime.try_lock()
@@ -254,7 +257,7 @@ fn finish() {
     }
 }
 
-/// Runs an API call; its error becomes the thread's last one.
+/// Runs an API call and stores its error as the thread's last error.
 pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     call_any(|runtime| {
         runtime.settle()?;
@@ -262,9 +265,9 @@ pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     })
 }
 
-/// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is not a failure of
-/// the call, as the kernel is reported. `launches` is the number of launches that the function makes, which are counted
-/// where an error is in their way.
+/// The variant of [`call`] for functions that the profile names if they fail. An error that an earlier kernel caused is
+/// not a failure of the call, because the kernel is reported. `launches` is the number of launches that the function
+/// makes; they are counted if an error prevents them.
 pub fn call_as(call: Call, launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     call_any(|runtime| {
         runtime.settle().inspect_err(|_| runtime.refused(launches))?;
@@ -273,7 +276,7 @@ pub fn call_as(call: Call, launches: u64, body: impl FnOnce(&mut Runtime) -> Res
     })
 }
 
-/// [`call`] for functions that work after a sticky error, too.
+/// The variant of [`call`] for functions that also work after a sticky error.
 pub fn call_any(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     contexts::runtime_used();
     let result = match lock() {
@@ -292,11 +295,11 @@ pub fn call_any(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     }
 }
 
-/// `cudaGetLastError` and `cudaPeekAtLastError`.
+/// Implements `cudaGetLastError` and `cudaPeekAtLastError`.
 pub fn last_error(reset: bool) -> Error {
     let last = LAST.get();
     if reset {
-        // An error that no call survives stays.
+        // A sticky error is not cleared.
         let sticky = lock().map_or(error::SUCCESS, |runtime| runtime.sticky);
         LAST.set(sticky);
     }
@@ -310,7 +313,7 @@ pub fn clear_error() {
 
 impl Runtime {
     fn new(architecture: Option<u32>) -> Result<Runtime, WindowError> {
-        // Started by hand, a program finds a GPU of the kind that it was built for.
+        // A program that was started without `warpline run` runs on a model of the GPU for which it was built.
         let by_hand = || Options { device: Device::for_architecture(architecture.unwrap_or(0)), ..Options::default() };
         let mut options = match std::env::var(VARIABLE) {
             Ok(text) => Options::decode(&text).unwrap_or_else(|error| {
@@ -326,13 +329,13 @@ impl Runtime {
                 if std::path::Path::new(&place).is_dir() { Output::Folder(place) } else { Output::File(place) };
         }
         if let Some(device) = crate::real::found() {
-            // Slots and SMs in the trace are those of the GPU that the kernels run on.
+            // Slots and SMs in the trace are those of the GPU on which the kernels run.
             options.device = device.clone();
         } else if crate::real::active() {
             options.device.name.push_str(" (emulated)");
         }
         options.interleave |= std::env::var(INTERLEAVE_VARIABLE).is_ok_and(|value| value == "1");
-        // The program's copy writes the trace.
+        // The program's copy of the runtime writes the trace.
         let enabled = options.output != Output::Nowhere
             && std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0")
             && !emulation::is_the_gpu();
@@ -395,12 +398,12 @@ impl Runtime {
         Ok(runtime)
     }
 
-    /// Begins a trace: the program and its device.
+    /// Begins a trace: writes the program and its device.
     pub(crate) fn write_program(&mut self) {
         let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
         let arguments = arguments.strip_suffix(&[0]).unwrap_or(&arguments).split(|byte| *byte == 0).skip(1);
         let mut arguments: Vec<_> = arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect();
-        // What Warpline's Python package puts in front of the user's script.
+        // Warpline's Python package inserts these arguments before the user's script.
         if arguments.starts_with(&["-m".to_owned(), "warpline._script".to_owned()]) {
             arguments.drain(..2);
         }
@@ -412,7 +415,7 @@ impl Runtime {
         }
     }
 
-    /// Begins the floating-point check, if the run has it.
+    /// Begins the floating-point check, if the run requests it.
     fn check_floats(&mut self) {
         if self.options.check_float != FloatCheck::Off && !crate::real::active() && !emulation::is_the_gpu() {
             self.floats = Some(Floats::new(self.options.check_float == FloatCheck::Stop));
@@ -420,7 +423,7 @@ impl Runtime {
         }
     }
 
-    /// Begins the initialisation check, if the run has it.
+    /// Begins the initialisation check, if the run requests it.
     fn check_initialisation(&mut self) -> Result<(), WindowError> {
         if self.options.check_init && !crate::real::active() && !emulation::is_the_gpu() {
             self.memory.shadow = Some(Shadow::new()?);
@@ -430,7 +433,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Begins the check of host accesses, if the run has it.
+    /// Begins the check of host accesses, if the run requests it.
     fn check_host_accesses(&mut self) {
         if self.options.check_host && !crate::real::active() && !emulation::is_the_gpu() {
             self.memory.host_guard = Some(HostGuard::default());
@@ -438,7 +441,7 @@ impl Runtime {
         }
     }
 
-    /// Records an access of host code, and names it on the standard error once for each allocation.
+    /// Records an access of host code, and reports it on standard error once for each allocation.
     fn report_host_access(&mut self, live: &Live, address: u64, is_store: bool, frames: Frames) {
         let is_of_device = !is_host_visible(live.kind);
         if is_of_device {
@@ -455,7 +458,7 @@ impl Runtime {
         self.trace.event(Event::HostAccess(HostAccess { allocation: live.id, address, is_store, path, waited }));
     }
 
-    /// Begins to follow the values of accesses, if the run does so.
+    /// Begins to track the values of accesses, if the run requests it.
     fn follow_values(&mut self) -> Result<(), WindowError> {
         if self.options.memory_values && !crate::real::active() && !emulation::is_the_gpu() {
             if self.memory.shadow.is_none() {
@@ -467,8 +470,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Frees what the program allocated on the device, and clears errors. Module variables keep
-    /// their places but get their initial content back; streams and events are gone.
+    /// Frees the program's allocations on the device, and clears errors. Module variables keep their addresses but get
+    /// their initial content again; streams and events are destroyed.
     pub fn reset(&mut self, entry: Entry) {
         let path = self.path(entry);
         let kinds = [
@@ -503,7 +506,7 @@ impl Runtime {
         self.failures.reset();
     }
 
-    /// Returns the error that a kernel left behind.
+    /// Returns the error of an earlier kernel that no call has returned yet.
     pub fn settle(&mut self) -> Result<(), Error> {
         if self.deferred != error::SUCCESS {
             self.sticky = std::mem::replace(&mut self.deferred, error::SUCCESS);
@@ -511,19 +514,19 @@ impl Runtime {
         if self.sticky == error::SUCCESS { Ok(()) } else { Err(self.sticky) }
     }
 
-    /// The program waits for the device: what kernels printed becomes visible.
+    /// Called when the program waits for the device: prints the output of kernels.
     pub fn synchronise(&mut self) {
         self.flush_output();
         self.streams.order.wait_for_all();
     }
 
-    /// Prints what kernels have printed.
+    /// Prints the collected output of kernels.
     pub fn flush_output(&mut self) {
         self.printed.flush();
     }
 
-    /// Writes the position of the work that comes next, if work of the program's streams can overlap. Work of no stream is a call that the host
-    /// waits for, in the default stream.
+    /// Writes the position of the next work in the order of the streams, if work of the program's streams can overlap.
+    /// Work without a stream is a call in the default stream for which the host waits.
     pub fn order_work(&mut self, stream: Option<u32>) {
         if !self.trace.is_on() || !self.streams.can_overlap() && self.memory.host_guard.is_none() {
             return;
@@ -537,7 +540,7 @@ impl Runtime {
         }
     }
 
-    /// The number of the call path that leads to the API function.
+    /// Returns the number of the call path that leads to the API function.
     pub fn path(&mut self, entry: Entry) -> PathId {
         if !self.trace.is_on() {
             return 0;
@@ -546,19 +549,19 @@ impl Runtime {
         if interpreted.is_empty() { self.trace.path(capture(entry)) } else { self.trace.interpreted_path(interpreted) }
     }
 
-    /// Returns the number of a path captured before.
+    /// Returns the number of a path that was captured before.
     pub fn path_of(&mut self, frames: Frames) -> PathId {
         self.trace.path(frames)
     }
 
-    /// Allocates device-reachable memory under the name that was set for the thread.
+    /// Allocates memory that the device can access, with the name that was set for the thread.
     pub fn allocate(&mut self, bytes: u64, kind: AllocationKind, entry: Entry) -> Result<u64, Error> {
         let name = crate::modules::names::take_name();
         let path = self.path(entry);
         self.allocate_as(bytes, Description { kind, name, path }, None).map(|(_, address)| address)
     }
 
-    /// Allocates and writes the event to the trace.
+    /// Allocates memory and writes the event to the trace.
     pub fn allocate_as(
         &mut self,
         bytes: u64,
@@ -580,7 +583,7 @@ impl Runtime {
         Ok(result)
     }
 
-    /// Ends an allocation of one of `kinds` that starts at `address`.
+    /// Frees an allocation of one of `kinds` that starts at `address`.
     pub fn free(&mut self, address: u64, kinds: &[AllocationKind], entry: Entry) -> Result<(), Error> {
         let known = self.memory.registry.at(address).is_some_and(|live| kinds.contains(&live.kind));
         let live = known.then(|| self.memory.free(address)).flatten().ok_or(error::INVALID_VALUE)?;
@@ -590,13 +593,13 @@ impl Runtime {
     }
 }
 
-/// Path of the running program.
+/// Returns the path of the running program.
 pub(crate) fn executable() -> String {
     let path = std::fs::read_link("/proc/self/exe").map(|path| path.to_string_lossy().into_owned());
     path.unwrap_or_else(|_| "program".into())
 }
 
-/// CUDA's code for a failed allocation; a cause outside the program is reported.
+/// Returns CUDA's error code for a failed allocation, and reports a cause outside the program.
 pub fn memory_error(cause: MemoryError) -> Error {
     if let MemoryError::Window(cause) = cause {
         message::note(&cause.to_string());

@@ -1,16 +1,16 @@
-//! The partial order that streams, events and waits of the host make of the program's work: a vector clock for each stream,
-//! event and the host (Mattern, "Virtual time and global states of distributed systems", 1989).
+//! The partial order of the program's work that results from streams, events and waits of the host. Each stream, each
+//! event and the host have a vector clock (Mattern, "Virtual time and global states of distributed systems", 1989).
 //!
-//! The CPU device does all work at once, in the order of the calls. On a GPU, work of two streams may overlap unless an
-//! event, the legacy default stream or the host orders it.
+//! The CPU device performs all work immediately, in the order of the calls. On a GPU, work of two streams may overlap
+//! unless an event, the legacy default stream or the host orders it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use warpline_format::event::WorkOrder;
 
-/// Number of the legacy default stream.
+/// The number of the legacy default stream.
 const DEFAULT: u32 = 0;
 
-/// Of each stream, the number of its last work that is done before.
+/// For each stream, the number of its last work that is ordered before.
 type Clock = BTreeMap<u32, u64>;
 
 fn join(clock: &mut Clock, other: &Clock) {
@@ -20,10 +20,10 @@ fn join(clock: &mut Clock, other: &Clock) {
     }
 }
 
-/// Work of one stream so far.
+/// The work of one stream so far.
 #[derive(Debug, Default)]
 struct Queue {
-    /// The stream and the default stream wait for each other.
+    /// Whether the stream and the default stream wait for each other.
     blocking: bool,
     clock: Clock,
 }
@@ -31,18 +31,18 @@ struct Queue {
 /// Clocks of streams, of events and of the host.
 #[derive(Debug, Default)]
 pub struct StreamOrder {
-    /// By number of the stream; those of destroyed streams remain.
+    /// The queues, keyed by the number of the stream; queues of destroyed streams remain.
     queues: BTreeMap<u32, Queue>,
     events: HashMap<usize, Clock>,
     host: Clock,
-    /// Destroyed streams whose work the host has not waited for yet.
+    /// The destroyed streams for whose work the host has not waited yet.
     destroyed: BTreeSet<u32>,
-    /// The stream whose work is being done, if work of a stream is.
+    /// The stream whose work is being performed, if any.
     pub current: Option<u32>,
 }
 
 impl StreamOrder {
-    /// What everything that is put into a stream now comes after.
+    /// Returns the work that precedes everything that is added to a stream now.
     fn before(&self, stream: u32, blocking: bool) -> Clock {
         let mut clock = self.host.clone();
         for (&number, queue) in &self.queues {
@@ -72,7 +72,7 @@ impl StreamOrder {
         WorkOrder { stream, number, after, finished }
     }
 
-    /// Returns whether a stream has work that the host has not waited for.
+    /// Returns whether a stream has work for which the host has not waited.
     pub fn is_unfinished(&self) -> bool {
         let is_over = |(stream, queue): (&u32, &Queue)| {
             queue.clock.get(stream).is_none_or(|last| self.host.get(stream).is_some_and(|done| done >= last))
@@ -80,43 +80,43 @@ impl StreamOrder {
         !self.queues.iter().all(is_over)
     }
 
-    /// Returns the number of the last work of each stream that the host has waited for.
+    /// Returns, for each stream, the number of the last work for which the host has waited.
     pub fn waited(&self) -> Vec<(u32, u64)> {
         self.host.iter().map(|(&stream, &number)| (stream, number)).collect()
     }
 
-    /// The host waits for all work.
+    /// Records that the host waits for all work.
     pub fn wait_for_all(&mut self) {
         for queue in self.queues.values() {
             join(&mut self.host, &queue.clock);
         }
     }
 
-    /// The host waits for a stream, or learns that its work is done.
+    /// Records that the host waits for a stream, or finds that its work is done.
     pub fn wait_for_stream(&mut self, stream: u32, blocking: bool) {
         let clock = self.before(stream, blocking);
         join(&mut self.host, &clock);
     }
 
-    /// The host waits for an event, or learns that it has happened.
+    /// Records that the host waits for an event, or finds that it has happened.
     pub fn wait_for_event(&mut self, event: usize) {
         if let Some(clock) = self.events.get(&event) {
             join(&mut self.host, clock);
         }
     }
 
-    /// An event is put into a stream.
+    /// Records an event in a stream.
     pub fn record(&mut self, event: usize, stream: u32, blocking: bool) {
         let clock = self.before(stream, blocking);
         self.events.insert(event, clock);
     }
 
-    /// A stream is destroyed; its work remains.
+    /// Records that a stream is destroyed; its work remains.
     pub fn destroy(&mut self, stream: u32) {
         self.destroyed.insert(stream);
     }
 
-    /// Drops destroyed streams whose work the host has waited for, after it was reported as finished: programs may use a
+    /// Removes destroyed streams for whose work the host has waited. This matters because a program may use a new
     /// stream for each of many tasks.
     fn forget_destroyed(&mut self) {
         let last = |queue: &Queue, stream| queue.clock.get(&stream).copied().unwrap_or(0);
@@ -134,12 +134,12 @@ impl StreamOrder {
         }
     }
 
-    /// An event is gone.
+    /// Removes an event.
     pub fn forget(&mut self, event: usize) {
         self.events.remove(&event);
     }
 
-    /// Later work of a stream waits for an event.
+    /// Records that later work of a stream waits for an event.
     pub fn wait(&mut self, stream: u32, blocking: bool, event: usize) {
         let Some(clock) = self.events.get(&event) else { return };
         let queue = self.queues.entry(stream).or_default();
@@ -152,7 +152,7 @@ impl StreamOrder {
 mod tests {
     use super::*;
 
-    /// Whether the later work comes after the earlier one.
+    /// Returns whether the later work is ordered after the earlier work.
     fn is_ordered(earlier: &WorkOrder, later: &WorkOrder) -> bool {
         later.after.iter().any(|&(stream, number)| stream == earlier.stream && number >= earlier.number)
     }
@@ -187,7 +187,7 @@ mod tests {
             order.wait_for_stream(stream, false);
             order.forget(stream as usize);
         }
-        // Without a wait of the host the work remains.
+        // If the host does not wait, the work remains.
         order.enqueue(2000, false);
         order.destroy(2000);
         let later = order.enqueue(DEFAULT, true);

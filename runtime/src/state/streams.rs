@@ -1,5 +1,5 @@
-//! Streams and events. Every call finishes before it returns, so a stream is never behind; what
-//! remains are the handles, their attributes, and the time between events.
+//! Streams and events. Every call finishes before it returns, so a stream never has unfinished work. The state consists
+//! only of the handles, their attributes, and the times of events.
 
 use super::stream_order::StreamOrder;
 use crate::cuda::error::{self, Error};
@@ -21,9 +21,9 @@ const STREAM_ATTRIBUTES: [i32; 5] = [1, 3, 8, 9, 10];
 /// A stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
-    /// Number in the trace; 0 is the default stream.
+    /// The stream's number in the trace; 0 is the default stream.
     pub number: u32,
-    /// Creation flags.
+    /// The flags with which the stream was created.
     pub flags: u32,
     /// Priority.
     pub priority: i32,
@@ -32,9 +32,9 @@ pub struct Stream {
 /// An event.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// Keeps no time.
+    /// Whether the event stores no time.
     pub disable_timing: bool,
-    /// When it was last recorded.
+    /// The time when the event was last recorded.
     pub recorded: Option<Instant>,
 }
 
@@ -43,17 +43,18 @@ pub struct Event {
 pub struct Streams {
     streams: HashMap<usize, Stream>,
     events: HashMap<usize, Event>,
-    /// Attributes as they were set, by stream.
+    /// The attributes that the program has set, by stream.
     attributes: HashMap<(usize, i32), AttributeValue>,
     created: u32,
-    /// A stream was created that does not wait for the default stream.
+    /// Whether a stream was created that does not wait for the default stream.
     has_independent: bool,
     handle: usize,
     /// The order of the streams' work.
     pub order: StreamOrder,
 }
 
-/// Creation flag of streams that do not wait for the default stream, nor it for them.
+/// The creation flag of a stream that does not wait for the default stream, and for which the default stream does not
+/// wait.
 const NON_BLOCKING: u32 = 1;
 
 impl Stream {
@@ -64,31 +65,33 @@ impl Stream {
 }
 
 impl Streams {
-    /// Returns whether work of two streams can overlap: not if the default stream and one that waits for it are all.
+    /// Returns whether work of two streams can overlap. This is not possible if only the default stream and one stream
+    /// that waits for it exist.
     pub fn can_overlap(&self) -> bool {
         self.created > 1 || self.has_independent
     }
 
-    /// Returns whether the stream with this number waits for the default stream; those that are gone do.
+    /// Returns whether the stream with this number waits for the default stream; for destroyed streams, the result is
+    /// true.
     pub fn is_blocking(&self, number: u32) -> bool {
         self.streams.values().find(|stream| stream.number == number).is_none_or(|stream| stream.is_blocking())
     }
 
-    /// The host has waited for the stream's work, or can see that it is done.
+    /// Records that the host has waited for the stream's work, or has found that it is done.
     pub fn wait_for(&mut self, handle: usize) -> Result<(), Error> {
         let stream = self.get(handle)?;
         self.order.wait_for_stream(stream.number, stream.is_blocking());
         Ok(())
     }
 
-    /// The same of the work before an event.
+    /// Records that the host has waited for an event, or has found that it has happened.
     pub fn wait_for_event(&mut self, handle: usize) -> Result<(), Error> {
         self.event(handle)?;
         self.order.wait_for_event(handle);
         Ok(())
     }
 
-    /// Later work of a stream waits for an event.
+    /// Records that later work of a stream waits for an event.
     pub fn order_after_event(&mut self, handle: usize, event: usize) -> Result<(), Error> {
         let stream = self.get(handle)?;
         self.event(event)?;
@@ -96,7 +99,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Handles look like pointers, which programs test for null and print, and are never used twice.
+    /// Returns a new handle. Handles have the form of pointers, because programs test them for null and print them;
+    /// they are never reused.
     fn new_handle(&mut self) -> usize {
         self.handle += 1;
         0x5770_0000_0000 + self.handle * 64
@@ -111,7 +115,7 @@ impl Streams {
         handle
     }
 
-    /// Returns the stream behind a handle.
+    /// Returns the stream with a handle.
     pub fn get(&self, handle: usize) -> Result<Stream, Error> {
         match handle {
             0 | LEGACY | PER_THREAD => Ok(Stream { number: 0, flags: 0, priority: 0 }),
@@ -137,7 +141,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Returns an attribute, zero where it was not set.
+    /// Returns an attribute, which is zero if it was not set.
     pub fn attribute(&self, handle: usize, which: i32) -> Result<AttributeValue, Error> {
         self.get(handle)?;
         if !STREAM_ATTRIBUTES.contains(&which) {
@@ -163,7 +167,7 @@ impl Streams {
         handle
     }
 
-    /// Returns the event behind a handle.
+    /// Returns the event with a handle.
     pub fn event(&mut self, handle: usize) -> Result<&mut Event, Error> {
         self.events.get_mut(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)
     }

@@ -1,27 +1,27 @@
-//! Channel formats: from memory to the 32-bit values that a fetch returns.
+//! Channel formats: convert memory to the 32-bit values that a fetch returns.
 
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::ChannelDesc;
 
-/// How a channel is kept.
+/// The type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Signed integers of 8, 16 or 32 bits.
     Signed(u32),
     /// Unsigned integers of 8, 16 or 32 bits.
     Unsigned(u32),
-    /// IEEE half precision.
+    /// Half precision (IEEE).
     Half,
-    /// IEEE single precision.
+    /// Single precision (IEEE).
     Float,
 }
 
-/// Format of a texel: one, two or four channels alike.
+/// The format of a texel: one, two or four channels of the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Each channel.
+    /// The type of each channel.
     pub channel: Channel,
-    /// Number of channels.
+    /// The number of channels.
     pub count: u32,
 }
 
@@ -31,8 +31,8 @@ const KINDS: [i32; 3] = [0, 1, 2];
 impl Format {
     /// Reads a channel descriptor.
     ///
-    /// # Errors
-    /// `cudaErrorInvalidChannelDescriptor` where the channels differ, are three, or have sizes that no GPU has.
+    /// # Errors Returns `cudaErrorInvalidChannelDescriptor` if the channels differ, if there are three channels, or if
+    /// no GPU supports their sizes.
     pub fn from_desc(desc: &ChannelDesc) -> Result<Format, Error> {
         let sizes = [desc.x, desc.y, desc.z, desc.w];
         let count = sizes.iter().take_while(|bits| **bits != 0).count();
@@ -50,7 +50,7 @@ impl Format {
         Ok(Format { channel, count: count as u32 })
     }
 
-    /// Returns the descriptor of this format.
+    /// Returns the descriptor of the format.
     pub fn desc(self) -> ChannelDesc {
         let (kind, bits) = match self.channel {
             Channel::Signed(bits) => (KINDS[0], bits),
@@ -62,7 +62,7 @@ impl Format {
         ChannelDesc { x: size(0), y: size(1), z: size(2), w: size(3), kind }
     }
 
-    /// Bytes of a channel.
+    /// Returns the size of a channel in bytes.
     fn channel_bytes(self) -> u64 {
         match self.channel {
             Channel::Signed(bits) | Channel::Unsigned(bits) => u64::from(bits / 8),
@@ -71,26 +71,25 @@ impl Format {
         }
     }
 
-    /// Bytes of a texel: 1, 2, 4, 8 or 16.
+    /// Returns the size of a texel in bytes: 1, 2, 4, 8 or 16.
     pub fn bytes(self) -> u64 {
         self.channel_bytes() * u64::from(self.count)
     }
 
-    /// Returns whether a read gives floats without normalisation.
+    /// Returns whether a read returns floats without normalisation.
     pub fn is_float(self) -> bool {
         matches!(self.channel, Channel::Half | Channel::Float)
     }
 
-    /// Returns whether a read can be normalised to floats: integers of 8 and 16 bits can.
+    /// Returns whether a read can be normalised to floats, which is possible for integers of 8 and 16 bits.
     pub fn can_normalise(self) -> bool {
         matches!(self.channel, Channel::Signed(8 | 16) | Channel::Unsigned(8 | 16))
     }
 
-    /// Returns a texel as it is: integers extended to 32 bits, floats as the bits of a float. Channels that are not there
-    /// are zero.
+    /// Returns a texel without normalisation: integers are extended to 32 bits, floats are the bits of a float. Missing
+    /// channels are zero.
     ///
-    /// # Safety
-    /// `address` is readable for [`Self::bytes`] bytes.
+    /// # Safety `address` is readable for [`Self::bytes`] bytes.
     #[inline]
     pub unsafe fn read(self, address: u64) -> [u32; 4] {
         let mut texel = [0; 4];
@@ -111,8 +110,8 @@ impl Format {
         texel
     }
 
-    /// Returns a value of [`Self::read`] as a float: normalised integers lie in 0 to 1 or -1 to 1, where the lowest two
-    /// negative ones are both -1. `srgb`: the value is a colour in sRGB's curve.
+    /// Returns a value of [`Self::read`] as a float. Normalised integers are in the range 0 to 1 or -1 to 1, where the
+    /// two lowest negative integers both become -1. If `srgb` is set, the value is a colour in sRGB.
     #[inline]
     pub fn as_float(self, bits: u32, srgb: bool) -> f32 {
         match self.channel {
@@ -124,12 +123,12 @@ impl Format {
     }
 }
 
-/// Returns a colour value of sRGB in linear light (IEC 61966-2-1).
+/// Converts a colour value in sRGB to linear light (IEC 61966-2-1).
 fn linear(value: f32) -> f32 {
     if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
 }
 
-/// Half precision to single, which is exact.
+/// Converts half precision to single precision, which is exact.
 fn half_to_float(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
     let (exponent, fraction) = (u32::from(half >> 10) & 31, u32::from(half & 0x3ff));
@@ -173,7 +172,7 @@ mod tests {
     fn texels_are_read_channel_by_channel() {
         let bytes: [u8; 8] = [0x80, 0x7f, 0x00, 0x3c, 0xff, 0xff, 0x01, 0x00];
         let at = bytes.as_ptr() as u64;
-        // SAFETY: the formats have at most 8 bytes.
+        // SAFETY: a texel of these formats has at most 8 bytes.
         unsafe {
             assert_eq!(Format { channel: Channel::Signed(8), count: 2 }.read(at), [-128i32 as u32, 127, 0, 0]);
             assert_eq!(Format { channel: Channel::Unsigned(16), count: 1 }.read(at + 4), [0xffff, 0, 0, 0]);

@@ -3,37 +3,37 @@
 use super::format::Format;
 use warpline_format::abi::texture;
 
-/// Where the texels of a texture or surface lie.
+/// The texels of a texture or surface in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
-    /// First texel.
+    /// The address of the first texel.
     pub base: u64,
-    /// Texels per row, rows, slices; at least 1 each.
+    /// The texels per row, the rows and the slices; each at least 1.
     pub size: [u32; 3],
-    /// Bytes between rows.
+    /// The bytes between rows.
     pub row: u64,
-    /// Bytes between slices.
+    /// The bytes between slices.
     pub slice: u64,
-    /// Texels.
+    /// The format of the texels.
     pub format: Format,
 }
 
 impl Image {
-    /// Address of a texel inside.
+    /// Returns the address of a texel inside the image.
     #[inline]
     pub fn address(&self, texel: [u32; 3]) -> u64 {
         let [x, y, z] = texel.map(u64::from);
         self.base + z * self.slice + y * self.row + x * self.format.bytes()
     }
 
-    /// Bytes from the first texel to the end of the last.
+    /// Returns the number of bytes from the first texel to the end of the last.
     pub fn bytes(&self) -> u64 {
         let [x, y, z] = self.size.map(u64::from);
         (z - 1) * self.slice + (y - 1) * self.row + x * self.format.bytes()
     }
 }
 
-/// Coordinates that a geometry has within a slice.
+/// Returns the number of coordinates that a geometry has within a slice.
 #[inline]
 pub fn axes(geometry: u32) -> usize {
     match geometry {
@@ -43,8 +43,8 @@ pub fn axes(geometry: u32) -> usize {
     }
 }
 
-/// Face of a cube that a direction leads to, and the place on it from 0 to 1, by the table "Cubemap Fetch" of the CUDA
-/// programming guide.
+/// Returns the face of a cube to which a direction points, and the position on the face from 0 to 1, according to the
+/// table "Cubemap Fetch" of the CUDA programming guide.
 pub fn cube_face(x: f32, y: f32, z: f32) -> (u32, f32, f32) {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
     let (face, along, s, t) = if ax > ay && ax > az {

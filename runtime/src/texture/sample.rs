@@ -1,48 +1,48 @@
-//! From coordinates to texels and weights, and from these to the value fetched ("Texture Fetching" of the CUDA
+//! Converts coordinates to texels and weights, and these to the fetched value ("Texture Fetching" of the CUDA
 //! programming guide).
 
 use super::image::{Image, axes, cube_face};
 use warpline_format::abi::texture;
 
-/// Texels that one fetch reads at most: two in each of three directions.
+/// The maximum number of texels that one fetch reads: two in each of three dimensions.
 pub const MOST_TAPS: usize = 8;
 
-/// Where coordinates outside the image lead.
+/// How coordinates outside the image are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressMode {
-    /// Round and round.
+    /// The image repeats.
     Wrap,
-    /// To the nearest texel.
+    /// The nearest texel is used.
     Clamp,
-    /// Back and forth.
+    /// The image repeats, mirrored each time.
     Mirror,
-    /// To the border colour.
+    /// The border colour is used.
     Border,
 }
 
-/// How a texture is read.
+/// The settings for reading a texture.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
-    /// Indexed by direction.
+    /// The address modes, indexed by dimension.
     pub modes: [AddressMode; 3],
-    /// Linear filtering, else the nearest texel.
+    /// Whether linear filtering is used; otherwise, the nearest texel is read.
     pub linear: bool,
-    /// Coordinates from 0 to 1, else in texels.
+    /// Whether coordinates range from 0 to 1; otherwise, they are in texels.
     pub normalised: bool,
-    /// Integers become floats from 0 to 1 or -1 to 1.
+    /// Whether integers become floats from 0 to 1 or -1 to 1.
     pub as_floats: bool,
-    /// Colours are in sRGB's curve.
+    /// Whether colours are stored in sRGB.
     pub srgb: bool,
-    /// Value outside, with [`AddressMode::Border`].
+    /// The value outside the image, with [`AddressMode::Border`].
     pub border: [f32; 4],
-    /// Linear memory: outside it a fetch gives zeroes whatever the modes.
+    /// Whether the image is linear memory. Outside it, a fetch returns zeroes in every address mode.
     pub linear_memory: bool,
 }
 
-/// A texel number that is outside.
+/// The texel number for positions outside the image.
 const OUTSIDE: u32 = u32::MAX;
 
-/// Two neighbours in one direction and how much the second counts, in 1/256.
+/// Two neighbouring texels in one dimension, and the weight of the second in 1/256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pair {
     texels: [u32; 2],
@@ -50,7 +50,8 @@ struct Pair {
 }
 
 impl Sampler {
-    /// Returns the texel for a number that may be outside. Without normalised coordinates wrap and mirror are clamp.
+    /// Returns the texel for a number that may be outside the image. Without normalised coordinates, wrap and mirror
+    /// behave like clamp.
     fn texel(&self, number: i64, size: u32, direction: usize) -> u32 {
         let size = i64::from(size);
         let inside = (0..size).contains(&number);
@@ -68,16 +69,17 @@ impl Sampler {
         texel as u32
     }
 
-    /// Returns the texel under a coordinate.
+    /// Returns the texel at a coordinate.
     #[inline]
     fn nearest(&self, coordinate: f32, size: u32, direction: usize) -> u32 {
         let at = if self.normalised { coordinate * size as f32 } else { coordinate };
-        // Rounded towards zero, and down where that was up; a call of `floor` would cost more than all else here.
+        // The cast rounds towards zero, and the result is corrected for negative values. A call of `floor` would cost
+        // more than everything else here.
         let whole = at as i64;
         self.texel(whole.saturating_sub(i64::from(whole as f32 > at)), size, direction)
     }
 
-    /// Returns the two texels around a coordinate. The hardware keeps the place between them in eight bits.
+    /// Returns the two texels around a coordinate. The hardware stores the position between them in eight bits.
     #[inline]
     fn around(&self, coordinate: f32, size: u32, direction: usize) -> Pair {
         let at = f64::from(coordinate) * if self.normalised { f64::from(size) } else { 1.0 };
@@ -89,23 +91,22 @@ impl Sampler {
         Pair { texels, weight: (fixed & 255) as u32 }
     }
 
-    /// Returns whether this operation reads one texel only.
+    /// Returns whether this operation reads only one texel.
     #[inline]
     pub fn is_nearest(&self, operation: u32) -> bool {
         operation & texture::GATHER == 0 && (!self.linear || operation & texture::INTEGER != 0)
     }
 
-    /// Value outside of the image.
+    /// Returns the value outside the image.
     fn outside(&self, image: &Image) -> [u32; 4] {
         let color = if self.linear_memory { [0.0; 4] } else { self.border };
         let floats = self.as_floats || image.format.is_float();
         color.map(|value| if floats { value.to_bits() } else { value as i32 as u32 })
     }
 
-    /// What the texel at an address gives; 0 is outside.
+    /// Returns the value of the texel at an address; address 0 means outside the image.
     ///
-    /// # Safety
-    /// The address is 0 or one of a texel of the image, which is readable.
+    /// # Safety The address is 0 or that of a texel of the image, which is readable.
     #[inline]
     pub unsafe fn value(&self, image: &Image, address: u64) -> [u32; 4] {
         if address == 0 {
@@ -117,7 +118,7 @@ impl Sampler {
             return bits;
         }
         let mut channel = 0;
-        // The fourth channel of a colour is opacity, which has no curve.
+        // The fourth channel of a colour is opacity, to which the sRGB conversion does not apply.
         bits.map(|value| {
             channel += 1;
             image.format.as_float(value, self.srgb && channel < 4).to_bits()
@@ -125,13 +126,13 @@ impl Sampler {
     }
 }
 
-/// Address of a texel, 0 outside.
+/// Returns the address of a texel, or 0 outside the image.
 #[inline]
 fn address(image: &Image, texel: [u32; 3]) -> u64 {
     if texel.contains(&OUTSIDE) { 0 } else { image.address(texel) }
 }
 
-/// Place on the image: coordinates within a slice, and the slice of layers and faces.
+/// Returns the position in the image: the coordinates within a slice, and the slice, which depends on layer and face.
 #[inline]
 fn place(image: &Image, geometry: u32, coordinates: [u32; 4]) -> ([f32; 3], u32) {
     let [mut x, mut y, z] = [0, 1, 2].map(|index| f32::from_bits(coordinates[index]));
@@ -149,11 +150,11 @@ fn place(image: &Image, geometry: u32, coordinates: [u32; 4]) -> ([f32; 3], u32)
     ([x, y, z], slice.clamp(0, image.size[2] as i32 - 1) as u32)
 }
 
-/// Returns the texel that a fetch without filtering reads: its address, 0 outside.
+/// Returns the address of the texel that a fetch without filtering reads, or 0 outside the image.
 #[inline]
 pub fn nearest_address(image: &Image, sampler: &Sampler, operation: u32, coordinates: [u32; 4]) -> u64 {
     if operation & texture::INTEGER != 0 {
-        // Only one-dimensional fetches have integer coordinates, and they are in texels.
+        // Only one-dimensional fetches have integer coordinates, and these are in texels.
         return address(image, [sampler.texel(i64::from(coordinates[0] as i32), image.size[0], 0), 0, 0]);
     }
     let geometry = operation & texture::GEOMETRY;
@@ -165,16 +166,16 @@ pub fn nearest_address(image: &Image, sampler: &Sampler, operation: u32, coordin
     address(image, texel)
 }
 
-/// What one lane's fetch reads and gives.
+/// The texels that one lane's fetch reads, and its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fetched {
-    /// Bits of the four values.
+    /// The bits of the four values.
     pub values: [u32; 4],
-    /// Addresses of the texels read, 0 for those outside.
+    /// The addresses of the texels, or 0 for those outside the image.
     pub taps: [u64; MOST_TAPS],
 }
 
-/// Number of texels that each lane reads with this operation.
+/// Returns the number of texels that each lane reads with this operation.
 pub fn tap_count(sampler: &Sampler, operation: u32) -> usize {
     let geometry = operation & texture::GEOMETRY;
     if operation & texture::GATHER != 0 {
@@ -186,13 +187,12 @@ pub fn tap_count(sampler: &Sampler, operation: u32) -> usize {
     }
 }
 
-/// Fetches for one lane. `coordinates` are the bits of x, y, z and the layer.
+/// Performs the fetch of one lane. `coordinates` are the bits of x, y, z and the layer.
 ///
-/// # Safety
-/// The image is readable.
+/// # Safety The image is readable.
 pub unsafe fn fetch(image: &Image, sampler: &Sampler, operation: u32, coordinates: [u32; 4]) -> Fetched {
     let mut result = Fetched { values: [0; 4], taps: [0; MOST_TAPS] };
-    // SAFETY (all reads): by the contract, and the addresses are of texels.
+    // SAFETY (all reads): the contract guarantees it, and the addresses are those of texels.
     if sampler.is_nearest(operation) {
         result.taps[0] = nearest_address(image, sampler, operation, coordinates);
         result.values = unsafe { sampler.value(image, result.taps[0]) };
@@ -210,7 +210,7 @@ pub unsafe fn fetch(image: &Image, sampler: &Sampler, operation: u32, coordinate
         |number: usize| address(image, [0, 1, 2].map(|direction| pairs[direction].texels[number >> direction & 1]));
     if operation & texture::GATHER != 0 {
         let component = (operation >> texture::COMPONENT_SHIFT & 3) as usize;
-        // Counterclockwise from the lower left.
+        // The order is counterclockwise from the lower left.
         for (index, number) in [2, 3, 1, 0].into_iter().enumerate() {
             result.taps[index] = corner(number);
             result.values[index] = unsafe { sampler.value(image, result.taps[index]) }[component];
@@ -225,7 +225,7 @@ pub unsafe fn fetch(image: &Image, sampler: &Sampler, operation: u32, coordinate
         for (direction, pair) in pairs.iter().enumerate().take(axes) {
             weight *= if number >> direction & 1 == 0 { 256 - pair.weight } else { pair.weight };
         }
-        // What does not count must not spoil the sum with an infinity or a NaN.
+        // A texel with weight zero is skipped, because an infinity or a NaN would make the sum invalid.
         if weight != 0 {
             let weight = f64::from(weight) / f64::from(1u32 << (8 * axes));
             for (sum, value) in sum.iter_mut().zip(texel) {
@@ -267,7 +267,8 @@ mod tests {
         }
     }
 
-    /// Returns the texel that the guide's formulas give for a place in texels, in one direction; `None` outside.
+    /// Returns the texel that the guide's formulas give for a position in texels, in one dimension, or `None` outside
+    /// the image.
     fn by_the_guide(at: f64, size: u32, mode: AddressMode, normalised: bool) -> Option<usize> {
         let n = f64::from(size);
         let mut x = at / n;
@@ -276,7 +277,7 @@ mod tests {
             AddressMode::Wrap if normalised => x -= x.floor(),
             AddressMode::Mirror if normalised => {
                 let fraction = x - x.floor();
-                // The texel itself is mirrored, not its edge.
+                // The texel is mirrored, not its edge.
                 let index = (fraction * n).round() as usize;
                 return Some(if x.floor().rem_euclid(2.0) == 0.0 { index } else { size as usize - 1 - index });
             }
@@ -295,11 +296,12 @@ mod tests {
             let texels: Vec<f32> = (0..width * height).map(|number| (number * number % 31) as f32).collect();
             let image = image(&texels, [width, height, 1]);
             let sampler = sampler(mode, linear, normalised);
-            // A place that is exact in the texture unit's fixed point; with filtering the centres are the corners.
+            // The position is exact in the texture unit's fixed-point format; with filtering, the corners of the cells
+            // are the centres of the texels.
             let shift = if linear { 0.5 } else { 0.0 };
             let place = |texel: i32, part: u32| f64::from(texel) + f64::from(part) / 256.0 + shift;
             let (at, down) = (place(x, fx), place(y, fy));
-            // Sizes that are not powers of two make normalised coordinates inexact.
+            // With sizes that are not powers of two, normalised coordinates are inexact.
             prop_assume!(!normalised || (width.is_power_of_two() && height.is_power_of_two()));
             let scale = |at: f64, size: u32| if normalised { at / f64::from(size) } else { at } as f32;
             let coordinates = [scale(at, width).to_bits(), scale(down, height).to_bits(), 0, 0];
@@ -317,7 +319,7 @@ mod tests {
             } else {
                 texel(x, y)
             };
-            // SAFETY: the image is the vector.
+            // SAFETY: the image's memory is the vector.
             let found = unsafe { fetch(&image, &sampler, texture::TWO, coordinates) };
             prop_assert_eq!(f32::from_bits(found.values[0]), wanted as f32);
             let end = image.base + image.bytes();
@@ -332,7 +334,7 @@ mod tests {
             let texels = vec![1.0f32; 12 * 3 * 2];
             let image = image(&texels, [3, 2, 12]);
             let sampler = sampler(MODES[mode], linear, normalised);
-            // SAFETY: the image is the vector.
+            // SAFETY: the image's memory is the vector.
             let found = unsafe { fetch(&image, &sampler, geometry, bits) };
             for tap in found.taps {
                 prop_assert!(tap == 0 || (tap >= image.base && tap < image.base + image.bytes()));
@@ -346,7 +348,7 @@ mod tests {
         let image = image(&texels, [3, 1, 1]);
         let sampler = Sampler { linear_memory: true, ..sampler(AddressMode::Clamp, false, false) };
         let at = |index: i32| {
-            // SAFETY: the image is the array.
+            // SAFETY: the image's memory is the array.
             let found = unsafe { fetch(&image, &sampler, texture::ONE | texture::INTEGER, [index as u32, 0, 0, 0]) };
             (f32::from_bits(found.values[0]), found.taps[0] != 0)
         };
@@ -358,7 +360,7 @@ mod tests {
         let texels = [0.0f32, 1.0, 2.0, 3.0];
         let image = image(&texels, [2, 2, 1]);
         let one = 1f32.to_bits();
-        // SAFETY: the image is the array.
+        // SAFETY: the image's memory is the array.
         let found = unsafe {
             let sampler = sampler(AddressMode::Clamp, false, false);
             fetch(&image, &sampler, texture::TWO | texture::GATHER, [one, one, 0, 0])

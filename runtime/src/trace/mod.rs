@@ -1,4 +1,4 @@
-//! Producer side of the trace: interning of call paths and the order of events.
+//! The producer's side of the trace: it assigns numbers to call paths and defines the order of events.
 
 pub mod sink;
 pub mod writer;
@@ -15,16 +15,16 @@ pub struct Trace {
     writer: Writer,
     objects: Objects,
     announced: usize,
-    /// Keyed by raw return addresses, which is cheaper than resolving them each time.
+    /// The paths, keyed by raw return addresses, because this is cheaper than resolving the addresses each time.
     raw: HashMap<Frames, PathId>,
     paths: HashMap<Vec<PathFrame>, PathId>,
-    /// Numbers of positions of interpreted programs.
+    /// The numbers of positions in interpreted programs.
     interpreted: HashMap<InterpretedFrame, u64>,
     recorded_bytes: u64,
 }
 
 impl Trace {
-    /// A trace written by `writer`.
+    /// Creates a trace that `writer` writes.
     pub fn new(writer: Writer) -> Trace {
         Trace {
             writer,
@@ -37,7 +37,7 @@ impl Trace {
         }
     }
 
-    /// Returns whether anything is written.
+    /// Returns whether the trace is written.
     pub fn is_on(&self) -> bool {
         self.writer.is_on()
     }
@@ -47,7 +47,7 @@ impl Trace {
         self.writer.event(event);
     }
 
-    /// Bytes of items so far.
+    /// Returns the number of bytes of items so far.
     pub fn recorded_bytes(&self) -> u64 {
         self.recorded_bytes
     }
@@ -63,7 +63,7 @@ impl Trace {
         self.writer.finish(launches);
     }
 
-    /// A call path with all that its frames refer to; nothing of an unknown one.
+    /// Returns a call path with all objects to which its frames refer; the result is empty for an unknown path.
     pub fn host_path(&self, id: PathId) -> HostPath {
         let path = self.paths.iter().find(|(_, known)| **known == id);
         let frames = path.map_or(Vec::new(), |(frames, _)| frames.clone());
@@ -80,7 +80,7 @@ impl Trace {
         HostPath { frames, objects, interpreted }
     }
 
-    /// The number of a call path, which is announced where it is new.
+    /// Returns the number of a call path, and writes the path to the trace if it is new.
     pub fn path(&mut self, frames: Frames) -> PathId {
         if frames.is_empty() || !self.is_on() {
             return 0;

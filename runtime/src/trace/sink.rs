@@ -1,4 +1,4 @@
-//! Where the bytes of the trace go: a file, or the ring of `warpline run`.
+//! The destination of the trace's bytes: a file, or the ring of `warpline run`.
 
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -9,23 +9,23 @@ use std::time::{Duration, Instant};
 use warpline_format::options::{Output, further_trace};
 use warpline_format::ring::{DATA_OFFSET, MAGIC, Ring};
 
-/// Why the trace cannot be written (any more).
+/// The reason why the trace cannot be written (any more).
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
-    /// The file cannot be made.
+    /// The file cannot be created.
     #[error("cannot create the trace {path}: {source}; choose another folder or another file")]
     Create {
-        /// Path of the trace.
+        /// The path of the trace.
         path: String,
         /// The system's reason.
         source: std::io::Error,
     },
-    /// Somebody else has it.
+    /// Another process uses the file.
     #[error(
         "another process is writing or reading the trace {path}; this one runs without a trace: give each process a file of its own"
     )]
     Locked {
-        /// Path of the trace.
+        /// The path of the trace.
         path: String,
     },
     /// The file cannot be extended.
@@ -33,7 +33,7 @@ pub enum SinkError {
         "cannot write the trace {path}: {source}; the program goes on without a trace, what is written stays readable"
     )]
     Write {
-        /// Path of the trace.
+        /// The path of the trace.
         path: String,
         /// The system's reason.
         source: std::io::Error,
@@ -44,10 +44,10 @@ pub enum SinkError {
     /// Another process of the run writes the ring.
     #[error("another process of this run (number {0}) is being profiled; this one runs without a trace")]
     Taken(u32),
-    /// The options name no place. A writer is not made for them.
+    /// The options name no destination. No writer is created for them.
     #[error("no place for the trace is given; this process runs without a trace")]
     Nowhere,
-    /// The reader is gone.
+    /// The reader has ended.
     #[error("`warpline run` has stopped reading; the program goes on without a trace")]
     Abandoned,
 }
@@ -59,7 +59,7 @@ pub enum Sink {
     File {
         /// The open file.
         file: File,
-        /// Its name, for messages.
+        /// The name of the file, for messages.
         path: String,
     },
     /// The shared-memory ring.
@@ -78,11 +78,11 @@ impl std::fmt::Debug for RingSink {
     }
 }
 
-/// How long a full ring may stand still before the reader's life is doubted.
+/// If a full ring does not change for this time, the producer checks whether the reader still exists.
 const STALL: Duration = Duration::from_secs(5);
 
 impl Sink {
-    /// Opens what the options name; `program` is the executable's path.
+    /// Opens the destination that the options name; `program` is the executable's path.
     pub fn open(output: &Output, program: &str) -> Result<Sink, SinkError> {
         match output {
             Output::Ring { descriptor, further } => match (RingSink::open(*descriptor)?, further) {
@@ -93,7 +93,7 @@ impl Sink {
             Output::File(path) => Sink::create(path.clone(), 0),
             Output::Folder(folder) => {
                 let name = program.rsplit('/').next().unwrap_or("program");
-                // Other users can predict this name: a link of this name would lead to a file that is to be
+                // Other users can predict this name. A link with this name would lead to a file that would be
                 // overwritten.
                 Sink::create(format!("{folder}/warpline.{name}.{}.wltrace", std::process::id()), libc::O_NOFOLLOW)
             }
@@ -107,7 +107,8 @@ impl Sink {
         let file =
             File::options().write(true).create(true).truncate(false).custom_flags(flags).open(&path).map_err(failed)?;
         if file.metadata().map_err(failed)?.is_file() {
-            // The lock goes with the process. Where a file system has none, nothing is known of others.
+            // The lock ends with the process. If a file system does not support locks, other processes cannot be
+            // detected.
             if let Err(TryLockError::WouldBlock) = file.try_lock() {
                 return Err(SinkError::Locked { path });
             }
@@ -116,7 +117,7 @@ impl Sink {
         Ok(Sink::File { file, path })
     }
 
-    /// Writes everything, waiting where the ring is full.
+    /// Writes all bytes, and waits while the ring is full.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
         match self {
             Sink::File { file, path } => {
@@ -127,14 +128,15 @@ impl Sink {
         }
     }
 
-    /// Reports to the reader that the work of a forked process, whose parent writes, is missing.
+    /// Reports to the reader that the trace does not contain the work of a forked process whose parent writes.
     pub fn count_refused(&self) {
         if let Sink::Ring(sink) = self {
             sink.ring.control().refused.fetch_add(1, Ordering::AcqRel);
         }
     }
 
-    /// Reports that the process does not run and has printed the reason: the reader does not wait for a stream.
+    /// Reports that the process does not run and has already printed the reason, so that the reader does not wait for a
+    /// stream.
     pub fn decline(output: &Output) {
         if let Output::Ring { descriptor, .. } = output
             && let Ok(ring) = map(*descriptor)
@@ -151,12 +153,12 @@ impl Sink {
     }
 }
 
-/// Writes without the signal of a write beyond the file size limit: the signal would end the program, and the error
-/// reports the same.
+/// Writes without the signal for a write beyond the file size limit, because the signal would end the program, and the
+/// error reports the same.
 fn without_size_signal<T>(write: impl FnOnce() -> T) -> T {
-    // SAFETY: a set of signals may be all zeroes, and is made empty before it is used.
+    // SAFETY: a set of signals may consist of zeroes; it is emptied before it is used.
     let (mut signal, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
-    // SAFETY: sets of this function's own, and a mask of this thread's.
+    // SAFETY: the sets belong to this function, and the mask to this thread.
     let is_free = unsafe {
         libc::sigemptyset(&raw mut signal);
         libc::sigaddset(&raw mut signal, libc::SIGXFSZ);
@@ -166,7 +168,8 @@ fn without_size_signal<T>(write: impl FnOnce() -> T) -> T {
     let outcome = write();
     if is_free {
         let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: as above. The signal of a write goes to the thread that writes, so what is taken here is of this one.
+        // SAFETY: the sets belong to this function. The signal of a write goes to the thread that writes, so only this
+        // thread's signal is removed here.
         unsafe {
             libc::sigtimedwait(&raw const signal, std::ptr::null_mut(), &raw const at_once);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
@@ -175,9 +178,9 @@ fn without_size_signal<T>(write: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// Maps the ring behind an inherited descriptor, for good.
+/// Maps the ring of an inherited descriptor permanently.
 fn map(descriptor: i32) -> Result<Ring, SinkError> {
-    // SAFETY: the descriptor is only borrowed: the `File` is released without a close below.
+    // SAFETY: the descriptor is only borrowed: below, the `File` is released without closing it.
     let file = unsafe { File::from_raw_fd(descriptor) };
     let length = file.metadata().map(|data| data.len());
     std::mem::forget(file);
@@ -185,14 +188,14 @@ fn map(descriptor: i32) -> Result<Ring, SinkError> {
     if length <= DATA_OFFSET {
         return Err(SinkError::Ring(format!("descriptor {descriptor} holds {length} bytes")));
     }
-    // SAFETY: a fresh shared mapping of the whole file; it is never unmapped.
+    // SAFETY: the call creates a new shared mapping of the complete file, which is never unmapped.
     let memory = unsafe {
         libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, descriptor, 0)
     };
     if memory == libc::MAP_FAILED {
         return Err(SinkError::Ring(std::io::Error::last_os_error().to_string()));
     }
-    // SAFETY: mapped, page aligned, longer than the control page, and mapped for good.
+    // SAFETY: the memory is mapped, page aligned, longer than the control page, and never unmapped.
     let ring = unsafe { Ring::new(memory.cast(), length) };
     if ring.control().magic.load(Ordering::Acquire) != MAGIC {
         return Err(SinkError::Ring(format!("descriptor {descriptor} is no ring")));
@@ -200,7 +203,7 @@ fn map(descriptor: i32) -> Result<Ring, SinkError> {
     Ok(ring)
 }
 
-/// A ring that another process writes.
+/// A ring that another process already writes.
 struct Claimed {
     ring: Ring,
     owner: u32,
@@ -213,10 +216,10 @@ impl Claimed {
         SinkError::Taken(self.owner)
     }
 
-    /// Returns a trace of its own, in a folder of `warpline run`.
+    /// Returns a separate trace for this process, in a folder of `warpline run`.
     fn trace_in(self, folder: &str) -> Result<Sink, SinkError> {
         let number = self.ring.control().further.fetch_add(1, Ordering::AcqRel);
-        // A number without a file is reported as a process that could not write.
+        // If a number has no file, the reader reports a process that could not write.
         Sink::create(further_trace(folder, number), libc::O_NOFOLLOW)
     }
 }
@@ -243,7 +246,8 @@ impl RingSink {
                 return;
             }
             std::thread::sleep(Duration::from_micros(100));
-            // A reader that was killed cannot report it. When nothing moves and the parent has changed, it is gone.
+            // A reader that was killed cannot report its end. If nothing moves and the parent process has changed, the
+            // reader has ended.
             let tail = ring.control().tail.load(Ordering::Relaxed);
             match stalled {
                 Some((since, at)) if at == tail => {
@@ -272,10 +276,10 @@ mod tests {
         assert!(matches!(refused, SinkError::Locked { .. }), "{refused}");
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
         drop(first);
-        // What it leaves behind is replaced.
+        // The file of an earlier run is replaced.
         Sink::open(&output, "/b").unwrap().write(b"2").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"2");
-        // Where the name can be foretold, a link in its place is not followed.
+        // If the name can be predicted, a link with this name is not followed.
         let link = path.with_extension("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         let refused = Sink::create(link.to_string_lossy().into_owned(), libc::O_NOFOLLOW).unwrap_err();

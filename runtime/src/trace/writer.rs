@@ -1,25 +1,25 @@
-//! Frames events and access batches as chunks and hands them to the sink.
+//! Writes events and access batches as chunks to the sink.
 
 use super::sink::{Sink, SinkError};
 use warpline_format::chunk::{ChunkHead, ChunkKind, header};
 use warpline_format::event::{Event, LaunchId};
 use warpline_format::options::Output;
 
-/// Up to this many bytes a payload is copied after its head, which is cheaper than a system call.
+/// A payload up to this number of bytes is copied after its head, which is cheaper than another system call.
 const SHORT: usize = 16 << 10;
 
-/// Where the writer stands.
+/// The state of the writer.
 #[derive(Debug)]
 enum State {
-    /// Nothing has been worth opening the sink for; what came so far waits here.
+    /// No event has required the sink yet; the events so far wait here.
     Waiting(Vec<Event>),
-    /// Writing.
+    /// The sink is open.
     Open(Sink),
-    /// Finished, failed, not wanted, or a forked child that launched something.
+    /// The writer has finished or failed, the trace is not wanted, or this is a forked child that launched something.
     Off,
 }
 
-/// Producer of the trace stream.
+/// The producer of the trace stream.
 #[derive(Debug)]
 pub struct Writer {
     state: State,
@@ -30,8 +30,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer that opens its sink at the first event that shows device activity, so that a
-    /// launcher that only starts other programs leaves the ring to them.
+    /// Creates a writer that opens its sink at the first event which shows device activity. In this way, a launcher
+    /// that only starts other programs leaves the ring to them.
     pub fn new(output: Output, program: String) -> Writer {
         Writer { state: State::Waiting(Vec::new()), output, program, sequence: 0, owner: std::process::id() }
     }
@@ -43,7 +43,7 @@ impl Writer {
         writer
     }
 
-    /// Returns whether events go anywhere.
+    /// Returns whether events are written.
     pub fn is_on(&self) -> bool {
         !matches!(self.state, State::Off)
     }
@@ -91,7 +91,7 @@ impl Writer {
 
     /// Writes the end record and closes the sink.
     pub fn finish(&mut self, launches: u64) {
-        // A forked child that never used the device leaves the sink to others, too.
+        // A forked child that never used the device also leaves the sink to other processes.
         if std::process::id() != self.owner {
             return;
         }
@@ -104,7 +104,7 @@ impl Writer {
 
     fn open(&mut self) {
         let State::Waiting(events) = std::mem::replace(&mut self.state, State::Off) else { return };
-        // A child that was forked before anybody used the device has a trace of its own.
+        // A child that was forked before any use of the device has its own trace.
         self.owner = std::process::id();
         match Sink::open(&self.output, &self.program) {
             Ok(mut sink) => match sink.write(&header()) {
@@ -118,7 +118,8 @@ impl Writer {
         }
     }
 
-    /// A forked child shares the open sink with its parent and must not write to it.
+    /// Returns whether this process is a forked child. It shares the open sink with its parent and must not write to
+    /// it.
     fn forked(&self) -> bool {
         matches!(self.state, State::Open(_)) && std::process::id() != self.owner
     }
@@ -130,7 +131,8 @@ impl Writer {
         let State::Open(sink) = &mut self.state else { return };
         let head = ChunkHead::new(kind, self.sequence, parts).to_bytes();
         self.sequence += 1;
-        // All but the last and longest part go out in one write, and so does a short chunk.
+        // All parts except the last and longest are written in one call, and a short chunk is written completely in one
+        // call.
         let mut front = head.to_vec();
         let Some((last, first)) = parts.split_last() else { return };
         first.iter().for_each(|part| front.extend_from_slice(part));
@@ -168,14 +170,14 @@ mod tests {
         let length = || std::fs::metadata(&path).map_or(0, |data| data.len());
         let mut writer = Writer::new(Output::File(path.to_string_lossy().into_owned()), "/a".to_owned());
         let parent = std::process::id() + 1;
-        // As if another process had made the writer and forked this one.
+        // The state is the same as if another process had created the writer and then forked this one.
         writer.owner = parent;
         writer.finish(0);
         assert_eq!(length(), 0, "it did nothing with the device");
         writer.event(launch(0));
         let first = length();
         assert!(first > 0 && writer.is_on());
-        // And as if this one was forked from the one that opened the file.
+        // The state is the same as if this process was forked from the process that opened the file.
         writer.owner = parent;
         writer.batch(0, &[0; 16]);
         writer.finish(1);
