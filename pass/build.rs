@@ -21,19 +21,19 @@ fn main() {
     let include = query(&config, "--includedir");
     let mut build = cc::Build::new();
     build.cpp(true).std("c++17").files(FILES).warnings(true);
-    // LLVM's own headers are not held to our warnings.
+    // LLVM's own headers are exempt from this project's warnings.
     build.flag("-isystem").flag(Path::new(&include)).define("__STDC_CONSTANT_MACROS", None);
     build.define("__STDC_LIMIT_MACROS", None).define("__STDC_FORMAT_MACROS", None);
     if query(&config, "--has-rtti") == "NO" {
         build.flag("-fno-rtti");
     }
-    // Nothing here is hot; a debug build of LLVM's inline containers only costs time and space.
+    // No code in the shim is performance-critical; a debug build of LLVM's inline containers only costs time and space.
     build.opt_level(1).debug(false).compile("warpline_shim");
     device_runtime(Path::new(&query(&config, "--bindir")));
 }
 
-/// Compiles `runtime/device` with the clang that belongs to this LLVM; no CUDA toolkit is needed. The oldest
-/// architecture serves all: the pass drops the processor when it links the bitcode into a module.
+/// Compiles `runtime/device` with the clang that belongs to this LLVM; no CUDA toolkit is needed. The code for the
+/// oldest architecture works for all: the pass removes the processor when it links the bitcode into a module.
 fn device_runtime(programs: &Path) {
     let sources = Path::new("../runtime/device");
     println!("cargo:rerun-if-changed={}", sources.display());

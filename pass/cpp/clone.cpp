@@ -1,4 +1,5 @@
-// Clones functions under a longer signature and parts of modules, and removes a module's metadata of its variables.
+// Clones functions with additional parameters, clones parts of modules, and removes a module's metadata about its
+// variables.
 
 #include "shim.h"
 #include "llvm/ADT/DenseSet.h"
@@ -42,7 +43,7 @@ LLVMModuleRef wl_clone_part(LLVMModuleRef module, LLVMValueRef *definitions, siz
   ValueToValueMapTy map;
   auto part =
       CloneModule(*llvm::unwrap(module), map, [&](const GlobalValue *global) { return kept.contains(global); });
-  // Most of what the module names, the part does not.
+  // The part does not use most of what the module declares.
   for (Function &function : make_early_inc_range(*part))
     if (function.isDeclaration() && function.use_empty())
       function.eraseFromParent();

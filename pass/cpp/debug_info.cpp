@@ -26,7 +26,7 @@ DISubprogram *subprogram(LLVMMetadataRef scope) {
   return local ? local->getSubprogram() : nullptr;
 }
 
-// Skips typedefs and qualifiers.
+// Returns a type without typedefs and qualifiers.
 DIType *plain(DIType *type) {
   while (auto *derived = dyn_cast_or_null<DIDerivedType>(type)) {
     switch (derived->getTag()) {
@@ -49,7 +49,7 @@ uint64_t bitsOf(DIType *type) {
   return type ? type->getSizeInBits() : 0;
 }
 
-// Elements of each dimension, outermost first; 0 where unknown.
+// Returns the number of elements in each dimension, outermost first; 0 if unknown.
 SmallVector<uint64_t> dimensions(DICompositeType *array) {
   SmallVector<uint64_t> counts;
   for (auto *element : array->getElements()) {
@@ -64,7 +64,7 @@ SmallVector<uint64_t> dimensions(DICompositeType *array) {
 
 bool isBase(DIDerivedType *member) { return member->getTag() == dwarf::DW_TAG_inheritance; }
 
-// Appends the path to the bit and returns what lies there and has the size, or else what lies innermost.
+// Appends the path to the bit. Returns the member at this position that has the size, or else the innermost member.
 DIType *descend(DIType *type, uint64_t bit, uint64_t size, bool enter, std::string &path) {
   DIType *inner = plain(type);
   if (!enter && bit == 0 && inner && inner->getSizeInBits() == size)
@@ -125,7 +125,7 @@ DICompositeType *structure(LLVMMetadataRef type) {
   }
 }
 
-// Pointers, smart ones among them, that a class has itself or from its bases.
+// Counts the pointers, including smart pointers, that are members of a class or of its bases.
 uint32_t pointerMembers(DICompositeType *found) {
   uint32_t count = 0;
   for (auto *element : found->getElements()) {
@@ -199,7 +199,8 @@ LLVMMetadataRef wl_local_variable(LLVMValueRef value) {
     return llvm::wrap(record->getVariable());
   SmallVector<DbgVariableRecord *> users;
   findDbgValues(slot, users);
-  // Inlining makes the parameters of the callee further names of the value; its own function's name for it comes first.
+  // Inlining makes the parameters of the callee additional names of the value. The name in the function itself takes
+  // precedence.
   DbgVariableRecord *found = nullptr;
   for (DbgVariableRecord *record : users) {
     if (!record->getExpression() || record->getExpression()->getNumElements() != 0)

@@ -1,4 +1,4 @@
-// Which of LLVM's messages are shown.
+// Selects which of LLVM's messages are shown.
 
 #include "shim.h"
 #include "llvm/IR/DiagnosticHandler.h"

@@ -1,4 +1,4 @@
-// Keeps atomic operations of different source positions apart while passes run.
+// Keeps atomic operations with different source positions separate while passes run.
 
 #pragma once
 
@@ -12,15 +12,16 @@
 
 namespace warpline {
 
-// LLVM makes one atomic operation of two that end the sides of a branch and differ at most in their operands. A GPU
-// performs two, each by its lanes, and the profile has them at two lines. Operations of different synchronisation
-// scopes are never merged, so that each source position has a scope of its own while a pass works on the function.
-// There are no more than 256 scopes in a context: positions of one function share those that there are in turn.
+// LLVM merges two atomic operations that end the two sides of a branch and differ at most in their operands. A GPU
+// performs two operations, each with its own lanes, and the profile shows them on two lines. LLVM never merges
+// operations with different synchronisation scopes. Therefore, each source position has its own scope while a pass
+// works on the function. A context can have at most 256 scopes, so the positions of one function reuse the available
+// scopes in turn.
 class DistinctAtomics {
 public:
   DistinctAtomics(llvm::LLVMContext &context, unsigned note) : context(context), note(note) {}
 
-  // Gives the operations scopes by position, unless there is nothing to keep apart.
+  // Assigns scopes to the operations by position, unless there are no operations to keep separate.
   void before(llvm::Function &function) {
     unsigned count = 0;
     for (llvm::Instruction &instruction : llvm::instructions(function))
@@ -38,7 +39,7 @@ public:
     }
   }
 
-  // Gives the operations, also those that the pass copied, their scopes back.
+  // Restores the scopes of the operations, including those that the pass copied.
   void after(llvm::Function &function) {
     if (originals.empty())
       return;
@@ -53,7 +54,7 @@ public:
   }
 
 private:
-  // Scopes for the operations of each scope of the program, of which there are three or four.
+  // The number of scopes for the operations of each scope of the program. A program has three or four scopes.
   static constexpr unsigned MOST = 40;
 
   static std::optional<llvm::SyncScope::ID> scopeOf(const llvm::Instruction &instruction) {

@@ -1,4 +1,4 @@
-// LLVM's properties of its intrinsics.
+// Returns LLVM's properties of its intrinsics.
 
 #include "shim.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -24,6 +24,6 @@ void wl_intrinsic_facts(unsigned number, WlIntrinsic *facts) {
   AttributeSet attributes = Intrinsic::getFnAttributes(context, id);
   facts->touches_memory = !attributes.getMemoryEffects().doesNotAccessMemory();
   facts->convergent = attributes.hasAttribute(Attribute::Convergent);
-  // Without a target's opinion only those that no target owns are known.
+  // Without a target, LLVM only has this property for intrinsics that belong to no target.
   facts->elementwise = isTriviallyScalarizable(id, nullptr);
 }

@@ -1,4 +1,4 @@
-// What debug information lists of a whole module, in addition to what its code refers to.
+// Processes the entities that debug information lists for a whole module, in addition to those that its code refers to.
 
 #include "shim.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace {
 
-// Without the nodes whose file is in one of the folders; null where none stays, as clang has it.
+// Returns the nodes whose file is not in any of the folders. Like clang, returns null if no node remains.
 template <typename Array> Array outside(Array nodes, ArrayRef<StringRef> folders, LLVMContext &context) {
   auto inside = [&](const DIFile *file) {
     if (!file)

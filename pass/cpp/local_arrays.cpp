@@ -15,14 +15,15 @@ using namespace llvm;
 
 namespace {
 
-// Instructions of the unrolled loop, at most: the threshold of LLVM's AMDGPU back end for loops over private arrays.
+// The maximum number of instructions of the unrolled loop: the threshold of LLVM's AMDGPU back end for loops over
+// private arrays.
 constexpr unsigned MOST_INSTRUCTIONS = 2700;
-// A thread has 255 registers of 4 bytes.
+// The maximum size of an array: a thread has 255 registers of 4 bytes.
 constexpr uint64_t MOST_BYTES = 1020;
-// Uses of an array that are inspected, at most.
+// The maximum number of uses of an array that are inspected.
 constexpr unsigned MOST_USES = 4096;
 
-// Whether an index is constant once all loops of known trip count are unrolled.
+// Returns whether an index becomes constant when all loops with a known trip count are unrolled.
 bool becomesConstant(const SCEV *index, ScalarEvolution &evolution) {
   return !SCEVExprContains(index, [&](const SCEV *part) {
     if (isa<SCEVUnknown, SCEVCouldNotCompute>(part))
@@ -46,7 +47,7 @@ bool indicesBecomeConstant(const GetElementPtrInst &address, ScalarEvolution &ev
   return true;
 }
 
-// Whether all that uses an array goes once its indices are constant.
+// Returns whether all uses of an array disappear when its indices are constant.
 bool canBeInRegisters(const AllocaInst &array, ScalarEvolution &evolution) {
   std::optional<TypeSize> bytes = array.getAllocationSize(array.getDataLayout());
   if (!array.isStaticAlloca() || !bytes || bytes->isScalable() || bytes->getFixedValue() > MOST_BYTES)
@@ -81,7 +82,7 @@ bool canBeInRegisters(const AllocaInst &array, ScalarEvolution &evolution) {
   return true;
 }
 
-// Whether the loop's variable is an index of an array that can be in registers.
+// Returns whether the loop's variable is an index of an array that can be in registers.
 bool indexesArray(const Loop &loop, ScalarEvolution &evolution) {
   SmallPtrSet<const AllocaInst *, 8> failed;
   for (const BasicBlock *block : loop.blocks())
@@ -108,7 +109,7 @@ bool indexesArray(const Loop &loop, ScalarEvolution &evolution) {
 
 PreservedAnalyses warpline::UnrollForLocalArrays::run(Loop &loop, LoopAnalysisManager &,
                                                       LoopStandardAnalysisResults &results, LPMUpdater &) {
-  // The user's own pragmas count.
+  // The user's own pragmas take precedence.
   if (hasUnrollTransformation(&loop) != TM_Unspecified)
     return PreservedAnalyses::all();
   unsigned tripCount = results.SE.getSmallConstantTripCount(&loop);

@@ -1,4 +1,4 @@
-// Loops that keep local arrays out of registers.
+// Unrolls loops that prevent local arrays from being kept in registers.
 
 #pragma once
 
@@ -7,8 +7,9 @@
 
 namespace warpline {
 
-// Requests complete unrolling of loops whose variable is an index of a local array, where constant indices let the array go
-// to registers. nvcc unrolls such loops far beyond LLVM's threshold. To run right before LoopFullUnroll.
+// Requests complete unrolling of loops whose variable is an index of a local array, if constant indices allow the array
+// to be kept in registers. nvcc unrolls such loops far beyond LLVM's threshold. This pass must run directly before
+// LoopFullUnroll.
 struct UnrollForLocalArrays : llvm::PassInfoMixin<UnrollForLocalArrays> {
   llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &, llvm::LoopStandardAnalysisResults &results,
                               llvm::LPMUpdater &);

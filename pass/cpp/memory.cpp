@@ -1,5 +1,5 @@
-// Expands memory intrinsics as the NVPTX back end does when it selects instructions, and constant expressions, and splits
-// edges.
+// Expands memory intrinsics as the NVPTX back end does during instruction selection. Also expands constant expressions,
+// and splits edges.
 
 #include "shim.h"
 #include "llvm/Analysis/TargetTransformInfo.h"

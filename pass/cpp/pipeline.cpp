@@ -1,4 +1,4 @@
-// Runs pass pipelines and carries the location notes through them.
+// Runs pass pipelines and preserves the location notes while the passes run.
 
 #include "distinct_atomics.h"
 #include "local_arrays.h"
@@ -33,10 +33,10 @@ bool touchesMemory(const Instruction &instruction) {
   return call && !isa<DbgInfoIntrinsic>(call) && !call->isLifetimeStartOrEnd() && call->mayReadOrWriteMemory();
 }
 
-// Keeps a `!warpline.loc` note next to every location. Before each pass the notes take over the current locations, so
-// that they carry the inlined-at chain, which a note made before inlining cannot. After each pass an instruction that
-// came out of it with neither, or without the column (two accesses merged into one), gets back what it had, under
-// `!warpline.near`.
+// Keeps a `!warpline.loc` note in addition to every location. Before each pass, the notes are updated to the current
+// locations, so that they contain the inlined-at chain, which a note made before inlining cannot contain. A pass may
+// remove both the location and the note of an instruction, or the column (when it merges two accesses). After the pass,
+// such an instruction gets its previous location in `!warpline.near`.
 class Notes {
 public:
   explicit Notes(LLVMContext &context)
@@ -72,8 +72,8 @@ public:
   }
 
 private:
-  // The managers run a function's passes one by one, so one function's memory is enough. Loop passes are identified by
-  // the function around them.
+  // The pass managers run the passes of one function after another, so only one function's state has to be stored. Loop
+  // passes are identified by the function that contains the loop.
   static Function *functionOf(Any unit) {
     if (const auto *function = any_cast<const Function *>(&unit))
       return const_cast<Function *>(*function);
@@ -87,7 +87,7 @@ private:
     return (location && location.getLine() != 0) || instruction.getMetadata(note) || instruction.getMetadata(near);
   }
 
-  // Accesses of one line that were merged keep the line.
+  // Accesses on one line that were merged keep the line.
   static bool lostColumn(const Instruction &instruction, const MDNode &before) {
     const DebugLoc &location = instruction.getDebugLoc();
     if (!location || location.getLine() == 0 || location.getCol() != 0 || before.getNumOperands() != 4)
@@ -112,7 +112,8 @@ private:
     }
   }
 
-  // Packing builds a node per inlined call; the same locations come by before every pass.
+  // Packing creates a node for each inlined call, and the same locations occur before every pass, so the results are
+  // cached.
   MDNode *packed(const DILocation *location) {
     MDNode *&node = packs[location];
     if (!node)

@@ -1,7 +1,7 @@
-//! Runs the device stages on a bitcode file and writes the hooked module: a workbench for the pass itself.
+//! Runs the device stages on a bitcode file and writes the hooked module. It is a tool for developing the pass.
 //!
-//! `device_stages IN.bc OUT.bc [-O<n> [SYSTEM FOLDER…]]` prints the site table; `WARPLINE_PREPARED=FILE` also
-//! writes the module as it is before the hooks.
+//! `device_stages IN.bc OUT.bc [-O<n> [SYSTEM FOLDER…]]` prints the site table; `WARPLINE_PREPARED=FILE` also writes
+//! the module as it is before the hooks.
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;

@@ -1,4 +1,4 @@
-//! Runs the host stages on a bitcode file and writes the module: a workbench for the pass itself.
+//! Runs the host stages on a bitcode file and writes the module. It is a tool for developing the pass.
 //!
 //! `host_stages IN.bc OUT.bc [-O<n>] [DESCRIPTOR]`
 

@@ -1,7 +1,7 @@
-//! Products that a GPU's code generator fuses into sums.
+//! Finds products that a GPU's code generator fuses into sums.
 //!
-//! With `contract` a product and the sum that takes it may be one operation with one rounding. LLVM's NVPTX back end
-//! does that within a block, for each sum that takes the product (llvm/lib/CodeGen/SelectionDAG/DAGCombiner.cpp,
+//! With `contract`, a product and the sum that uses it may become one operation with one rounding. LLVM's NVPTX back
+//! end does this within a block, for each sum that uses the product (llvm/lib/CodeGen/SelectionDAG/DAGCombiner.cpp,
 //! visitFADDForFMACombine and visitFSUBForFMACombine with aggressive fusion).
 
 use crate::llvm::Value;
@@ -11,13 +11,13 @@ use inkwell::llvm_sys::LLVMFastMathAllowContract as CONTRACT;
 /// A sum whose product is fused: `± a · b ± c`.
 pub(crate) struct Fused<'c> {
     pub(crate) operands: [Value<'c>; 3],
-    /// The product that is fused.
+    /// The fused product.
     pub(crate) product: Value<'c>,
     pub(crate) negate_product: bool,
     pub(crate) negate_addend: bool,
 }
 
-/// What becomes of a sum or difference, if one of its operands is a product that can be fused into it.
+/// Returns how a sum or difference is fused, if one of its operands is a product that can be fused into it.
 pub(crate) fn fusion<'c>(sum: Value<'c>, opcode: Opcode) -> Option<Fused<'c>> {
     let difference = match opcode {
         Opcode::LLVMFAdd => false,
@@ -31,7 +31,7 @@ pub(crate) fn fusion<'c>(sum: Value<'c>, opcode: Opcode) -> Option<Fused<'c>> {
     let can_fuse = |one: Value<'c>| {
         one.opcode() == Some(Opcode::LLVMFMul) && one.fast_math() & CONTRACT != 0 && one.block() == sum.block()
     };
-    // Of two products the one with fewer uses is taken, else the left one.
+    // If both operands are products, the one with fewer uses is fused, otherwise the left one.
     let take_left = match (can_fuse(left), can_fuse(right)) {
         (false, false) => return None,
         (true, true) => left.users().len() <= right.users().len(),
@@ -46,7 +46,7 @@ pub(crate) fn fusion<'c>(sum: Value<'c>, opcode: Opcode) -> Option<Fused<'c>> {
     })
 }
 
-/// Returns whether every use of a product is a sum that it is fused into.
+/// Returns whether every use of a product is a sum into which it is fused.
 pub(crate) fn is_fused(product: Value<'_>) -> bool {
     let users = product.users();
     let fuses = |user: &Value<'_>| {

@@ -1,5 +1,5 @@
-//! Warpline's work on LLVM IR: notes and hooks on device and host code, the site table, and the lowering
-//! of device code to the CPU device. `docs/design/borders.md` lists the stages.
+//! Warpline's processing of LLVM IR: notes and hooks in device and host code, the site table, and the lowering of
+//! device code to the CPU device. `docs/design/borders.md` lists the stages.
 
 mod contraction;
 pub mod cpu;

@@ -1,5 +1,6 @@
-//! PTX to machine code with the toolkit's ptxas, and machine code to a fat binary with its fatbinary. No register
-//! limit is ever set: what is measured of the original kernel is what the user's own build has.
+//! Converts PTX to machine code with the toolkit's ptxas, and machine code to a fat binary with the toolkit's
+//! fatbinary. It never sets a register limit, so that the measured properties of the original kernel are those of the
+//! user's own build.
 
 use super::{GpuError, names};
 use std::collections::BTreeMap;
@@ -10,16 +11,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// ptxas's figures of a kernel.
+/// ptxas's figures for a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Registers per thread.
+    /// The number of registers per thread.
     pub registers: u32,
-    /// Bytes stored and loaded again for lack of registers: traffic that no record shows.
+    /// The number of bytes that are stored and loaded again because of too few registers. No record shows this traffic.
     pub spill_bytes: u32,
-    /// Bytes of stack per thread.
+    /// The bytes of stack per thread.
     pub stack_bytes: u32,
-    /// Bytes of static shared memory per block.
+    /// The bytes of static shared memory per block.
     pub shared_bytes: u32,
 }
 
@@ -28,45 +29,46 @@ pub struct Resources {
 pub struct Assembled {
     /// The ELF image.
     pub cubin: Vec<u8>,
-    /// Resources of each kernel, by mangled name; original and hooked ones.
+    /// The resources of each kernel, by mangled name, including original and hooked kernels.
     pub kernels: BTreeMap<String, Resources>,
 }
 
 /// One image of a fat binary.
 #[derive(Clone, Copy, Debug)]
 pub enum Image<'a> {
-    /// Machine code for a processor.
+    /// Machine code for a processor; the first value is the processor.
     Cubin(&'a str, &'a [u8]),
-    /// PTX that the driver compiles when no machine code fits, for a processor.
+    /// PTX, which the driver compiles if no machine code fits; the first value is the processor.
     Ptx(&'a str, &'a [u8]),
 }
 
 /// The toolkit's tools.
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    /// ptxas.
+    /// The path of ptxas.
     pub ptxas: PathBuf,
-    /// Oldest architecture that it supports, as 75 for `sm_75`.
+    /// The oldest architecture that ptxas supports; 75 means `sm_75`.
     pub oldest: u32,
-    /// A ptxas of CUDA 12, for what is older.
+    /// The path of a ptxas of CUDA 12, for older architectures.
     pub older_ptxas: Option<PathBuf>,
-    /// fatbinary.
+    /// The path of fatbinary.
     pub fatbinary: PathBuf,
-    /// Options that the user gave for ptxas (`-Xptxas`), and nothing else.
+    /// The options that the user passed for ptxas (`-Xptxas`), and no others.
     pub options: Vec<OsString>,
-    /// Where folders for the tools' files are made.
+    /// The folder in which folders for the tools' files are created.
     pub folder: PathBuf,
 }
 
 impl Assembler {
-    /// Returns the ptxas that makes code for a processor as `sm_90`; `None` where there is none and PTX must do.
+    /// Returns the ptxas that generates code for a processor such as `sm_90`, or `None` if there is none and PTX must
+    /// be used.
     pub fn ptxas_for(&self, processor: &str) -> Option<&Path> {
         let number: u32 = processor.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0);
         let here = if number >= self.oldest { Some(self.ptxas.as_path()) } else { self.older_ptxas.as_deref() };
         here.filter(|path| path.is_file())
     }
 
-    /// Assembles PTX for a processor as `sm_90`.
+    /// Assembles PTX for a processor such as `sm_90`.
     pub fn assemble(&self, processor: &str, ptx: &[u8]) -> Result<Assembled, GpuError> {
         let folder = Scratch::new(&self.folder)?;
         let source = folder.write("code.ptx", ptx)?;
@@ -115,7 +117,7 @@ fn run(command: &mut Command, tool: &Path, processor: &str) -> Result<String, Gp
     Err(GpuError::Refused { tool: tool.into(), processor: processor.into(), output: text })
 }
 
-/// Reads what `ptxas -v` prints.
+/// Reads the output of `ptxas -v`.
 fn resources(said: &str) -> BTreeMap<String, Resources> {
     let mut kernels = BTreeMap::new();
     let mut kernel: Option<String> = None;
@@ -123,7 +125,7 @@ fn resources(said: &str) -> BTreeMap<String, Resources> {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
             kernel = rest.split('\'').next().map(|name| names::of_spelled(name).into_owned());
         } else if line.contains("Function properties for") {
-            // What follows is a function's that the kernel calls, unless it names the kernel itself.
+            // The following lines belong to a function that the kernel calls, unless the line names the kernel itself.
             if kernel.as_deref().is_none_or(|kernel| !names::of_spelled(line.trim_end()).ends_with(kernel)) {
                 kernel = None;
             }
@@ -147,7 +149,7 @@ fn resources(said: &str) -> BTreeMap<String, Resources> {
     kernels
 }
 
-/// A folder for the tools' files, which no other user can enter, with an unpredictable name; removed at the end.
+/// A folder for the tools' files with an unpredictable name, which other users cannot enter; it is removed at the end.
 struct Scratch {
     folder: TempDir,
 }

@@ -1,4 +1,4 @@
-//! From a hooked module to the fat binary that travels in the executable.
+//! Builds the fat binary for the executable from a hooked module.
 
 use super::{Assembled, Assembler, GpuError, Image, Instrumented, Resources, emit_ptx, instrument};
 use crate::llvm::ModuleItems;
@@ -10,39 +10,38 @@ use warpline_format::site_table::SiteTable;
 /// The driver's request.
 #[derive(Clone, Debug)]
 pub struct Plan<'a> {
-    /// Processors as `sm_90`, each once. The last one's PTX is packed too, for GPUs that come after it.
+    /// The processors, such as `sm_90`, each once. The PTX for the last processor is also packed, for later GPUs.
     pub processors: &'a [String],
-    /// The toolkit's tools. Where they have no ptxas for an architecture there is only PTX.
+    /// The toolkit's tools. If they contain no ptxas for an architecture, only PTX is packed.
     pub assembler: &'a Assembler,
 }
 
-/// GPU code of a module.
+/// The GPU code of a module.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
     /// The fat binary.
     pub fat_binary: Vec<u8>,
-    /// Resources of the original kernels for the first processor that was assembled, by mangled name.
+    /// The resources of the original kernels for the first processor that was assembled, by mangled name.
     pub kernels: BTreeMap<String, Resources>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Registers of an SM, and threads of a block, on all architectures from sm_70 on (CUDA C++ Programming Guide,
-/// "Compute Capabilities").
+/// The registers of an SM and the maximum threads of a block, on all architectures from sm_70 on (CUDA C++ Programming
+/// Guide, "Compute Capabilities").
 const REGISTERS: u32 = 65536;
 const MOST_THREADS: u32 = 1024;
 
-/// Threads of a block that a kernel with this many registers per thread can be launched with: registers are given out
-/// to a warp in units of 256, and warps in groups of four.
+/// Returns the maximum number of threads of a block for a kernel with this number of registers per thread. The hardware
+/// allocates registers to a warp in units of 256, and allocates warps in groups of four.
 fn launchable(registers: u32) -> u32 {
     let per_warp = (registers.max(1) * 32).next_multiple_of(256);
     (REGISTERS / per_warp / 4 * 4 * 32).min(MOST_THREADS)
 }
 
-/// Makes the GPU code of a hooked module.
+/// Builds the GPU code of a hooked module.
 ///
-/// # Errors
-/// The errors of [`instrument`], [`emit_ptx`] and the assembler.
+/// # Errors Returns the errors of [`instrument`], [`emit_ptx`] and the assembler.
 pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<Built, GpuError> {
     let code = instrument(hooked, table)?;
     let mut built = Built { notes: code.notes(table), ..Built::default() };
@@ -73,9 +72,9 @@ pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<
     Ok(built)
 }
 
-/// Assembles for one processor. A hooked kernel needs more registers than its original, and must still be launchable
-/// with every block that the original is: if it would not be, it gets the size of the original's largest block as a
-/// bound, and ptxas saves registers. The original is never touched.
+/// Assembles the code for one processor. A hooked kernel needs more registers than its original, but it must still be
+/// launchable with every block size that the original permits. If it would not be, the size of the original's largest
+/// block is set as a bound, and ptxas uses fewer registers. The original is never changed.
 fn assemble(code: &Instrumented<'_>, processor: &str, assembler: &Assembler) -> Result<(Vec<u8>, Assembled), GpuError> {
     let ptx = emit_ptx(code, processor)?;
     let result = assembler.assemble(processor, &ptx)?;
@@ -85,7 +84,7 @@ fn assemble(code: &Instrumented<'_>, processor: &str, assembler: &Assembler) -> 
         let (Some(original), Some(hooked)) = (result.kernels.get(kernel), result.kernels.get(&name)) else { continue };
         let most = launchable(original.registers);
         let Some(function) = code.module.function(&name) else { continue };
-        // The user's own __launch_bounds__ holds for both forms.
+        // The user's own __launch_bounds__ apply to both forms.
         if launchable(hooked.registers) < most
             && ["nvvm.maxntid", "nvvm.reqntid"].iter().all(|key| function.string_attribute(key).is_none())
         {

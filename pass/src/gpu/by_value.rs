@@ -1,8 +1,8 @@
-//! Parameters passed by value. Preparation has lowered them once already: what reads one reads parameter space, by way
-//! of a call of `llvm.nvvm.internal.addrspace.wrap` on it. The code generator lowers them again, takes that call for an
-//! escape (LLVM 22, NVPTXLowerArgs.cpp, `ArgUseChecker` handles casts to parameter space, but no such calls), makes the
-//! parameter's generic address, and `ld.param` reads from there what is not the parameter. As casts it leaves them
-//! alone.
+//! Parameters passed by value. The preparation has already lowered them: a read of such a parameter reads parameter
+//! space, through a call of `llvm.nvvm.internal.addrspace.wrap`. The code generator lowers the parameters again and
+//! treats this call as an escape: in LLVM 22 (NVPTXLowerArgs.cpp), `ArgUseChecker` handles casts to parameter space but
+//! not such calls. It then creates the parameter's generic address, and `ld.param` reads from this address, which is
+//! wrong. If the calls are casts, the code generator does not change them.
 
 use crate::llvm::value::Opcode;
 use crate::llvm::{Builder, ModuleItems};
@@ -10,7 +10,7 @@ use inkwell::module::Module;
 
 const WRAP: &str = "llvm.nvvm.internal.addrspace.wrap";
 
-/// Makes a cast of each such call. To be done to a copy: the CPU lowering needs the calls.
+/// Converts each such call to a cast. This must be done in a copy, because the CPU lowering needs the calls.
 pub fn cast(module: &Module<'_>) {
     let functions = module.functions();
     let instructions =

@@ -1,4 +1,5 @@
-//! The code of a GPU, lowered to the CPU device: what would be written as PTX runs here as it is, device hooks included.
+//! Lowers the code of a GPU to the CPU device: the code that would be written as PTX runs here unchanged, including the
+//! device hooks.
 
 use super::{GpuError, instrument};
 use crate::cpu::{self, LowerError};
@@ -10,32 +11,31 @@ use warpline_format::gpu::{COUNTED_SUFFIX, HOOKED_SUFFIX, REAL_PREFIX};
 use warpline_format::occupancy::Resources;
 use warpline_format::site_table::SiteTable;
 
-/// Symbol of the emulated code's descriptor.
+/// The symbol of the emulated code's descriptor.
 pub const EMULATED_DESCRIPTOR: &str = "__warpline_emulated";
 
-/// Why a GPU's code cannot be emulated.
+/// The reason why a GPU's code cannot be emulated.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulateError {
-    /// There is no such code.
+    /// The GPU code cannot be generated.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// It has no lowering.
+    /// The GPU code cannot be lowered.
     #[error("the emulated GPU's code: {0}")]
     Lower(#[from] LowerError),
 }
 
-/// What the emulated GPU runs.
+/// The code that the emulated GPU runs.
 pub struct Emulated<'c> {
-    /// Native code, with the descriptor [`EMULATED_DESCRIPTOR`]. It calls the second copy of the runtime.
+    /// The native code, with the descriptor [`EMULATED_DESCRIPTOR`]. It calls the second copy of the runtime.
     pub module: Module<'c>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Lowers the GPU's code of a hooked module. `registers` are those of the original kernels.
+/// Lowers the GPU code of a hooked module. `registers` are those of the original kernels.
 ///
-/// # Errors
-/// The errors of [`instrument`] and [`cpu::lower`].
+/// # Errors Returns the errors of [`instrument`] and [`cpu::lower`].
 pub fn emulate<'c>(
     hooked: &Module<'c>,
     table: &SiteTable,
@@ -43,7 +43,8 @@ pub fn emulate<'c>(
     registers: &BTreeMap<String, Vec<Resources>>,
 ) -> Result<Emulated<'c>, EmulateError> {
     let code = instrument(hooked, table)?;
-    // All forms have the original's: the emulated GPU shows that counts are right, and places blocks as the CPU device does.
+    // All forms have the registers of the original: the emulated GPU is used to check counts, and it places blocks as
+    // the CPU device does.
     let forms = registers.iter().flat_map(|(name, known)| {
         ["", HOOKED_SUFFIX, COUNTED_SUFFIX].map(|suffix| (format!("{name}{suffix}"), known.clone()))
     });
@@ -55,7 +56,7 @@ pub fn emulate<'c>(
         emulated: None,
         registers: &forms.collect(),
         cautious: false,
-        // Half the code: it is large, and its speed matters less than the time that it takes to compile.
+        // This halves the code. The code is large, and its speed matters less than its compile time.
         any_shape: true,
         large: cpu::LARGE,
         hooked_only: false,
@@ -74,7 +75,8 @@ pub fn emulate<'c>(
     Ok(Emulated { module, notes: code.notes(table) })
 }
 
-/// The lowering finds the processor in the functions, whereas that of a GPU's code is chosen when it is written.
+/// The lowering reads the processor from the functions, whereas for GPU code the processor is chosen when the code is
+/// written.
 fn name_processor(code: &Module<'_>, hooked: &Module<'_>) {
     for key in ["target-cpu", "target-features"] {
         let known = hooked.functions().into_iter().find_map(|function| function.string_attribute(key));
@@ -85,10 +87,9 @@ fn name_processor(code: &Module<'_>, hooked: &Module<'_>) {
     }
 }
 
-/// Adds the emulated GPU's code to the CPU device's, whose descriptor refers to it.
+/// Adds the emulated GPU's code to the code for the CPU device, whose descriptor refers to it.
 ///
-/// # Errors
-/// LLVM's reason.
+/// # Errors Returns LLVM's reason.
 pub fn join_emulated<'c>(lowered: &Module<'c>, emulated: Module<'c>) -> Result<(), EmulateError> {
     let failed = |cause: String| GpuError::Link { module: lowered.get_name().to_string_lossy().into_owned(), cause };
     lowered.link_in_module(emulated).map_err(|cause| failed(cause.to_string()))?;

@@ -1,6 +1,6 @@
-//! How far apart the addresses of neighbouring lanes are expected to lie. A hint and no proof: sums may wrap, blocks may be
-//! narrower than a warp, lanes may have parted. The hook that is given a hint looks with one warp operation whether the
-//! lanes agree with it, and if they do, it need not search for the form of the record.
+//! Estimates the distance between the addresses of neighbouring lanes. The result is a hint, not a proof: sums may
+//! wrap, blocks may be narrower than a warp, and lanes may have diverged. A hook that receives a hint checks with one
+//! warp operation whether it is correct for the lanes. If it is, the hook need not search for the form of the record.
 
 use crate::ir::address::steps;
 use crate::ir::class::{Call, Register, classify};
@@ -8,24 +8,25 @@ use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 use std::collections::HashMap;
 
-/// No hint beyond: a request that far apart has a record of its own form anyway.
+/// For larger distances, no hint is given, because the lanes of such a request need separate entries anyway.
 const FARTHEST: u64 = 1 << 20;
 
-/// What values of a function grow by from lane to lane; values without an entry are not known.
+/// For each value of a function, the increase from lane to lane; values without an entry are unknown.
 pub(super) struct Strides<'c, 'm> {
     known: HashMap<Value<'c>, Option<i64>>,
     layout: Layout<'m>,
 }
 
 impl<'c, 'm> Strides<'c, 'm> {
-    /// Of a function; the arguments of a `kernel` are the same for all lanes.
+    /// Analyses a function; the arguments of a `kernel` are the same for all lanes.
     pub(super) fn analyse(function: Value<'c>, kernel: bool, layout: Layout<'m>) -> Self {
         let mut strides = Strides { known: HashMap::new(), layout };
         for argument in function.parameters() {
             strides.known.insert(argument, kernel.then_some(0));
         }
         let instructions: Vec<Value<'c>> = function.blocks().iter().flat_map(|block| block.instructions()).collect();
-        // The first time round a loop's value is what it enters with; the second time what it comes back with counts too.
+        // In the first iteration, a loop variable has its start value; in the second, the value from the loop's end is
+        // also considered.
         for _ in 0..2 {
             for &value in instructions.iter().filter(|value| !value.ty().is_void()) {
                 let stride = strides.transfer(value);
@@ -35,7 +36,7 @@ impl<'c, 'm> Strides<'c, 'm> {
         strides
     }
 
-    /// Bytes from a lane's address to its neighbour's, as 32 bits.
+    /// Returns the number of bytes from a lane's address to the address of its neighbour, as 32 bits.
     pub(super) fn hint(&self, pointer: Value<'c>) -> Option<u32> {
         self.get(pointer).filter(|stride| stride.unsigned_abs() <= FARTHEST).map(|stride| stride as u32)
     }
@@ -66,7 +67,7 @@ impl<'c, 'm> Strides<'c, 'm> {
                 Some(by) if by < 32 => self.get(operands[0])?.checked_mul(1 << by),
                 _ => same(),
             },
-            // The lane of a thread index, and its warp.
+            // The expression is the lane of a thread index, or its warp.
             Opcode::LLVMAnd if self.get(operands[0]) == Some(1) => {
                 operands[1].as_u64().filter(|mask| mask & 31 == 31).map(|_| 1)
             }
@@ -93,7 +94,7 @@ impl<'c, 'm> Strides<'c, 'm> {
                 let (yes, no) = (self.get(operands[1])?, self.get(operands[2])?);
                 (self.get(operands[0]) == Some(0) && yes == no).then_some(yes)
             }
-            // A variable on the stacks has one offset for all lanes.
+            // A variable on the stack has the same offset in all lanes.
             Opcode::LLVMAlloca => Some(0),
             Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => None,
             Opcode::LLVMCall => match classify(&value.callee_name()) {
@@ -110,7 +111,7 @@ impl<'c, 'm> Strides<'c, 'm> {
         }
     }
 
-    /// What all values that come here agree in; those that are not known yet come round a loop.
+    /// Returns the increase that all incoming values have; values that are not known yet come from a loop's end.
     fn phi(&self, phi: Value<'c>) -> Option<i64> {
         let mut result = None;
         for (value, _) in phi.incoming() {

@@ -1,10 +1,10 @@
 //! Original and hooked kernels next to each other.
 //!
-//! Every function with a body is cloned twice under four more parameters (`Target` of `runtime/device/wire.h`): one
-//! clone sends records, one counts. In the clones hook calls become calls of the device hooks and direct calls go to
-//! the callee's clone; in the originals the hook calls are deleted. A launch can so choose among the three, and the
-//! original is the code that a build without hooks has. Functions called through pointers exist once, unhooked: a
-//! pointer cannot carry the parameters.
+//! Every function with a body is cloned twice with four more parameters (`Target` of `runtime/device/wire.h`): one
+//! clone sends records, one counts. In the clones, hook calls become calls of the device hooks, and direct calls go to
+//! the callee's clone; in the originals, the hook calls are deleted. A launch can therefore select one of the three
+//! forms, and the original is the same code as in a build without hooks. Functions called through pointers exist once,
+//! unhooked: a pointer cannot carry the parameters.
 
 use super::hint::Strides;
 use super::{DEVICE_RUNTIME, GpuError, machine};
@@ -21,12 +21,12 @@ use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, HOOKED_SUFFIX, TARGET_PA
 use warpline_format::hooks::{GpuHook, Hook};
 use warpline_format::site_table::SiteTable;
 
-/// What the clone of a function does with its requests.
+/// How the clone of a function processes its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Sends a record of each.
+    /// Sends a record for each request.
     Traced,
-    /// Adds each to the cells of its site.
+    /// Adds each request to the cells of its site.
     Counted,
 }
 
@@ -41,18 +41,18 @@ impl Form {
 
 /// A module with all forms of each kernel.
 pub struct Instrumented<'c> {
-    /// The code; every kernel `k` has `k__warpline` and `k__warpline_counted` in addition.
+    /// The code. In addition to every kernel `k`, there are `k__warpline` and `k__warpline_counted`.
     pub module: Module<'c>,
     /// Mangled names of the kernels, in the module's order.
     pub kernels: Vec<String>,
-    /// What the records will not show, by function: calls through pointers.
+    /// Code that the records do not cover, by function: calls through pointers.
     pub not_covered: Vec<String>,
-    /// PTX version the code was compiled for.
+    /// The PTX version for which the code was compiled.
     pub(super) ptx: u32,
 }
 
 impl Instrumented<'_> {
-    /// What the user should know of the code.
+    /// Returns the notes on the code for the user.
     pub(super) fn notes(&self, table: &SiteTable) -> Vec<String> {
         let uncovered = |function: &String| {
             format!("{function} calls functions through pointers: on a GPU what they do is not in the profile")
@@ -66,16 +66,15 @@ impl Instrumented<'_> {
     }
 }
 
-/// Makes all forms of each kernel of a hooked module, which stays as it is. `table` is what the hook stage
-/// returned with it.
+/// Creates all forms of each kernel of a hooked module, which is not changed. `table` is the site table that the hook
+/// stage returned with the module.
 ///
-/// # Errors
-/// [`GpuError::Link`] when the device hooks do not fit the module, [`GpuError::DeviceRuntime`] for kernels that launch
-/// kernels, [`GpuError::Machine`] for invalid IR.
+/// # Errors Returns [`GpuError::Link`] if the device hooks do not fit the module, [`GpuError::DeviceRuntime`] for
+/// kernels that launch kernels, [`GpuError::Machine`] for invalid IR.
 pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrumented<'c>, GpuError> {
     refuse_device_runtime(hooked)?;
     let module = hooked.clone();
-    // Device debug info describes the code before cloning, and ptxas takes it only with -O0.
+    // Device debug information describes the code before cloning, and ptxas accepts it only with -O0.
     module.strip_debug_info();
     let ptx = wanted_ptx(&module);
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
@@ -111,7 +110,7 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
         remove_hooks(function);
     }
     for function in module.functions() {
-        // The processor is the code generator's choice; differing ones would keep the hooks from being inlined.
+        // The code generator selects the processor; different processors would prevent the hooks from being inlined.
         function.remove_string_attribute("target-cpu");
         function.remove_string_attribute("target-features");
         if !function.is_declaration() && !is_kernel(function) {
@@ -119,13 +118,13 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
         }
     }
     verify(&module, "instrumentation for a GPU")?;
-    // Inlines the hooks and joins what they compute from special registers. No pass here moves or merges accesses.
+    // Inlines the hooks and merges their repeated reads of special registers. No pass here moves or merges accesses.
     machine("sm_70", ptx)?.run(&module, "always-inline,function(early-cse),globaldce")?;
     verify(&module, "inlining of the hooks")?;
     Ok(Instrumented { module, kernels, not_covered: not_covered.into_iter().collect(), ptx })
 }
 
-/// The children of a hooked kernel would run without hooks, and their launches do not come past the host.
+/// The children of a hooked kernel would run without hooks, and the host does not see their launches.
 fn refuse_device_runtime(module: &Module<'_>) -> Result<(), GpuError> {
     for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
@@ -138,7 +137,7 @@ fn refuse_device_runtime(module: &Module<'_>) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// PTX version in the module's feature strings; 0 when there is none.
+/// Returns the PTX version in the module's feature strings, or 0 if there is none.
 fn wanted_ptx(module: &Module<'_>) -> u32 {
     let versions = module.functions().into_iter().filter_map(|function| {
         let features = function.string_attribute("target-features")?;
@@ -147,8 +146,8 @@ fn wanted_ptx(module: &Module<'_>) -> u32 {
     versions.max().unwrap_or(0)
 }
 
-/// Texture references hold the handle of an object, as on the CPU device: drivers know no other kind any more. The load
-/// comes after the hooks, so that it is not counted.
+/// Texture references contain the handle of an object, as on the CPU device, because drivers no longer support other
+/// texture references. The load of the handle is added after the hooks, so that it is not counted.
 fn texture_references_hold_objects(module: &Module<'_>, functions: &[Value<'_>]) {
     for instruction in functions.iter().flat_map(|function| function.blocks()).flat_map(|block| block.instructions()) {
         if instruction.is_call() && instruction.callee_name().starts_with("llvm.nvvm.texsurf.handle") {
@@ -224,7 +223,7 @@ impl<'c> Rewriter<'_, 'c> {
         self.module.function(&hook.name()).expect("hooks.cu defines every hook that the pass calls")
     }
 
-    /// Emits a record that is not a request; not needed if requests are only counted.
+    /// Emits a record that is not a request; it is not needed if requests are only counted.
     fn mark(&self, before: Value<'c>, hook: GpuHook) {
         if self.form == Form::Counted {
             return;
@@ -233,7 +232,7 @@ impl<'c> Rewriter<'_, 'c> {
         self.builder.call(self.gpu_hook(hook), &self.target);
     }
 
-    /// Replaces a call of a hook of the device IR by one of the device's.
+    /// Replaces a call of a hook of the device IR by a call of the device's hook.
     fn hook(&self, call: Value<'c>, hook: Hook) {
         let builder = &self.builder;
         builder.before(call);
@@ -244,7 +243,7 @@ impl<'c> Rewriter<'_, 'c> {
         let index = of_call.first().and_then(|value| value.as_u64()).unwrap_or(0) as u32;
         let traced = self.form == Form::Traced;
         let of_gpu = match hook {
-            // The hardware's texture unit is not watched.
+            // The hardware's texture unit is not recorded.
             Hook::Texture => return call.erase(),
             Hook::Block => {
                 arguments.push(cell(self.layout.block(index)));
@@ -260,7 +259,7 @@ impl<'c> Rewriter<'_, 'c> {
                 arguments.push(of_call[0]);
                 GpuHook::Call
             }
-            // The record of the bundle's first access covers this one, too.
+            // The record of the bundle's first access also covers this access.
             Hook::Member(_) if traced => return call.erase(),
             Hook::Access(space) | Hook::Member(space) => return self.access(call, space, arguments),
         };
@@ -268,14 +267,14 @@ impl<'c> Rewriter<'_, 'c> {
         call.erase();
     }
 
-    /// Replaces the hook of an access to a space, whose call of the device's hook begins with `arguments`.
+    /// Replaces the hook of an access to a space. The call of the device's hook begins with `arguments`.
     fn access(&self, call: Value<'c>, space: Space, mut arguments: Vec<Value<'c>>) {
         let builder = &self.builder;
         let types = builder.types();
         let (word, word32) = (types.int(64), types.int(32));
         let of_call = call.arguments();
         let number = of_call[0].as_u64().unwrap_or(u64::MAX) as u32;
-        // A hook would hold the variable's address, and keep it out of registers.
+        // A hook would use the variable's address and therefore keep the variable out of registers.
         if self.first_site(number).is_some_and(|site| self.table.is_in_registers(site)) {
             return call.erase();
         }
@@ -302,7 +301,7 @@ impl<'c> Rewriter<'_, 'c> {
                 }
             },
             Form::Counted => {
-                // Counters mode counts the accesses of a bundle one by one.
+                // Counters mode counts the accesses of a bundle separately.
                 let site = self.first_site(number).unwrap_or(u32::MAX);
                 let entry = self.table.sites.get(site as usize);
                 let Some((entry, first)) = entry.zip(self.layout.site(site)) else {
@@ -318,7 +317,7 @@ impl<'c> Rewriter<'_, 'c> {
         call.erase();
     }
 
-    /// Returns the site that a hook's number stands for; of a bundle the first.
+    /// Returns the site for a hook's number; for a bundle, the first site.
     fn first_site(&self, number: u32) -> Option<u32> {
         let first = |bundle: u32| Some(self.table.bundles.get(bundle as usize)?.members.first()?.site);
         bundle_of(number).map_or(Some(number), first)

@@ -1,6 +1,6 @@
-//! Hooked device code for a real GPU: [`instrument`] adds the hooked kernels to the original ones,
-//! [`emit_ptx`] writes the module for one architecture, [`Assembler`] makes machine code of it and packs the fat
-//! binary. `docs/design/gpu.md` explains it.
+//! Hooked device code for a real GPU. [`instrument`] adds the hooked kernels to the original ones, [`emit_ptx`] writes
+//! the module for one architecture, and [`Assembler`] generates machine code from it and packs the fat binary.
+//! `docs/design/gpu.md` explains it.
 
 mod assemble;
 mod build;
@@ -19,44 +19,44 @@ use crate::llvm::{Machine, MachineError};
 use inkwell::module::Module;
 use std::path::PathBuf;
 
-/// Bitcode of `runtime/device/hooks.cu`.
+/// The bitcode of `runtime/device/hooks.cu`.
 pub static DEVICE_RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hooks.bc"));
 
-/// Why no GPU code could be made.
+/// The reason why no GPU code could be generated.
 #[derive(Debug, thiserror::Error)]
 pub enum GpuError {
-    /// LLVM refused something.
+    /// LLVM reported an error.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// The hooks cannot be joined with the module.
+    /// The hooks cannot be linked with the module.
     #[error("cannot link the device hooks into {module}: {cause}")]
     Link {
-        /// Name of the module.
+        /// The name of the module.
         module: String,
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
-    /// Not an architecture that the hooks run on.
+    /// The hooks do not support this architecture.
     #[error("{processor} cannot run instrumented code: it needs sm_70 or newer")]
     TooOld {
-        /// Requested architecture.
+        /// The requested architecture.
         processor: String,
     },
-    /// Kernels that launch kernels.
+    /// A kernel launches kernels.
     #[error(
         "{function} launches kernels or calls CUDA's device runtime ({call}), which only the CPU device has: build without \
          --device=gpu"
     )]
     DeviceRuntime {
-        /// Mangled name of a function that does.
+        /// The mangled name of a function that launches kernels or calls the device runtime.
         function: String,
-        /// What it calls.
+        /// The function that it calls.
         call: String,
     },
     /// A tool of the toolkit cannot be started.
     #[error("cannot run {tool}: {source}; `warpline doctor` shows where the toolkit's parts are searched")]
     Tool {
-        /// Path of the tool.
+        /// The path of the tool.
         tool: PathBuf,
         /// The system's reason.
         source: std::io::Error,
@@ -64,17 +64,17 @@ pub enum GpuError {
     /// A tool of the toolkit refused its input.
     #[error("{tool} failed for {processor}:\n{output}")]
     Refused {
-        /// Path of the tool.
+        /// The path of the tool.
         tool: PathBuf,
-        /// Architecture.
+        /// The architecture.
         processor: String,
-        /// What it printed.
+        /// The output of the tool.
         output: String,
     },
-    /// Files between the tools.
+    /// A file that the tools use cannot be written or read.
     #[error("cannot use the temporary file {path}: {source}")]
     File {
-        /// Path of the file.
+        /// The path of the file.
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
@@ -98,20 +98,19 @@ fn ptx_version(processor: &str) -> Option<u32> {
     })
 }
 
-/// Returns the code generator for a processor as `sm_90` or `sm_90a`. `at_least` is the PTX version that the code was written
-/// for (0: any).
+/// Returns the code generator for a processor such as `sm_90` or `sm_90a`. `at_least` is the PTX version for which the
+/// code was written (0: any).
 fn machine(processor: &str, at_least: u32) -> Result<Machine, GpuError> {
     let version = ptx_version(processor).ok_or_else(|| GpuError::TooOld { processor: processor.into() })?;
     Ok(Machine::nvptx_like(processor, &format!("+ptx{}", version.max(at_least)))?)
 }
 
-/// PTX of an instrumented module for one processor.
+/// Returns the PTX of an instrumented module for one processor.
 ///
-/// # Errors
-/// [`GpuError::TooOld`] before `sm_70`; [`GpuError::Machine`] when LLVM cannot generate code.
+/// # Errors Returns [`GpuError::TooOld`] before `sm_70`, and [`GpuError::Machine`] if LLVM cannot generate code.
 pub fn emit_ptx(module: &Instrumented<'_>, processor: &str) -> Result<Vec<u8>, GpuError> {
     let machine = machine(processor, module.ptx)?;
-    // Code generation changes the module, and each architecture is to start from the same.
+    // Code generation changes the module, and each architecture must start from the same module.
     let copy: Module<'_> = module.module.clone();
     machine.adopt(&copy);
     names::spell(&copy);

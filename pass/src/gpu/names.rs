@@ -1,29 +1,31 @@
-//! Names as PTX can spell them: letters, digits, `_` and `$`. C++ has all letters of Unicode.
+//! Converts names to the characters that PTX supports: letters, digits, `_` and `$`. C++ supports all letters of
+//! Unicode.
 
 use crate::ir::kernel::is_kernel;
 use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 use std::borrow::Cow;
 
-/// Returns whether PTX takes a byte of a name. LLVM replaces dots and the signs of its own names.
+/// Returns whether PTX supports a byte of a name. LLVM replaces dots and the special characters of its own names.
 fn is_taken(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b'@')
 }
 
-/// Returns whether PTX has no such name.
+/// Returns whether a name is invalid in PTX.
 fn is_foreign(name: &str) -> bool {
     !name.bytes().all(is_taken)
 }
 
-/// A name with what PTX does not take written as `$` and two digits, which [`of_spelled`] reads.
+/// Returns a name in which each byte that PTX does not support is written as `$` and two digits, which [`of_spelled`]
+/// reads.
 fn spelled(name: &str) -> String {
     name.bytes()
         .map(|byte| if is_taken(byte) { char::from(byte).to_string() } else { format!("${byte:02x}") })
         .collect()
 }
 
-/// Gives everything in a module a name that PTX takes; LLVM ends the process at others. To be done to a copy, since
-/// host code and reports know the names of the source.
+/// Renames everything in a module so that the names are valid in PTX, because LLVM ends the process for other names.
+/// This must be done in a copy, because host code and reports use the names of the source.
 pub fn spell(module: &Module<'_>) {
     let named = module.functions().into_iter().chain(module.variables());
     for value in named.filter(|value: &Value<'_>| is_foreign(&value.name())) {
@@ -31,14 +33,14 @@ pub fn spell(module: &Module<'_>) {
     }
 }
 
-/// Returns a kernel or variable that host code looks up by a name that is invalid in PTX.
+/// Returns a kernel or variable that host code finds by a name that is invalid in PTX.
 pub fn foreign_to_host(module: &Module<'_>) -> Option<String> {
     let kernels = module.functions().into_iter().filter(|function| is_kernel(*function));
     let variables = module.variables().into_iter().filter(|variable| !variable.is_local());
     kernels.chain(variables).map(Value::name).find(|name| is_foreign(name))
 }
 
-/// The name of the source.
+/// Returns the name in the source.
 pub fn of_spelled(name: &str) -> Cow<'_, str> {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
@@ -70,7 +72,7 @@ mod tests {
             assert_eq!(of_spelled(in_ptx), name);
             assert_eq!(is_foreign(name), name != in_ptx);
         }
-        // Names of LLVM and of the user that only look like it.
+        // These names of LLVM and of the user only have a similar form.
         for name in ["a$41", "$", "$c", "$c3", "str.4"] {
             assert_eq!(of_spelled(name), name);
         }

@@ -1,4 +1,4 @@
-//! Which host calls allocate and free, known by the base name of the function called.
+//! Determines which host calls allocate and free, by the base name of the called function.
 
 /// How a CUDA allocation call returns the address of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,21 +38,21 @@ pub(super) fn cuda_allocation(base: &str) -> Option<Names> {
     })
 }
 
-/// A host allocation: its kind, and the arguments with its size.
+/// The kind of a host allocation, and the arguments with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HostAllocation {
     pub(super) kind: &'static str,
-    /// Index of the size argument.
+    /// The index of the size argument.
     pub(super) size: usize,
-    /// Index of an argument to multiply it with.
+    /// The index of an argument by which the size is multiplied.
     pub(super) times: Option<usize>,
-    /// Argument that gets the address (`posix_memalign`); otherwise it is the result.
+    /// The index of the argument that receives the address (`posix_memalign`); otherwise, the address is the result.
     pub(super) through: Option<usize>,
-    /// Argument that is freed by it (`realloc`).
+    /// The index of the argument that the call frees (`realloc`).
     pub(super) frees: Option<usize>,
 }
 
-/// Host calls that allocate, by linkage name.
+/// Returns the allocation that a host call makes, by linkage name.
 pub(super) fn host_allocation(name: &str) -> Option<HostAllocation> {
     let plain = |kind, size| HostAllocation { kind, size, times: None, through: None, frees: None };
     Some(match name {
@@ -78,8 +78,8 @@ pub(super) fn frees(name: &str) -> bool {
     name == "free" || name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv")
 }
 
-/// The unqualified name of a function at file scope: of C names the name itself, of mangled ones the identifier,
-/// without template arguments. `_ZL10cudaMallocIfE9cudaErrorPPT_m` gives `cudaMalloc`.
+/// Returns the unqualified name of a function at file scope. For C names, it is the name itself; for mangled names, it
+/// is the identifier without template arguments. `_ZL10cudaMallocIfE9cudaErrorPPT_m` gives `cudaMalloc`.
 pub(super) fn base_name(name: &str) -> &str {
     let Some(rest) = name.strip_prefix("_Z") else { return name };
     let rest = rest.strip_prefix('L').unwrap_or(rest);

@@ -1,5 +1,5 @@
-//! Objects that hold device memory: buffer classes, smart pointers, containers of them. What they allocate is called
-//! like the variable that they are, not like their members.
+//! Objects that hold device memory: buffer classes, smart pointers, and containers of these. Their allocations get the
+//! name of the variable that is the object, not the names of the object's members.
 
 use super::library::is_standard;
 use super::names::{Name, object_at, result_of};
@@ -8,14 +8,14 @@ use crate::llvm::debug::{DebugType, Variable};
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
-/// Names of members, without the customary `m_`, `d_` and trailing `_`, that only mean "the memory".
+/// Names of members that only mean "the memory", without the usual `m_`, `d_` and trailing `_`.
 const PLAIN_MEMBERS: [&str; 23] = [
     "addr", "array", "arr", "base", "begin", "buf", "buffer", "d", "data", "dev", "device", "elems", "elements",
     "first", "head", "mem", "memory", "p", "pointer", "ptr", "raw", "start", "storage",
 ];
 
-/// Returns whether an object of the class is little more than the memory that its member `field` leads to: the member
-/// is its only pointer, and has a name that any buffer's could have, or the class is made for any type.
+/// Returns whether an object of the class mainly represents the memory to which its member `field` points. This is the
+/// case if the member is its only pointer, and the member has a generic name or the class is a template for any type.
 pub(super) fn is_just_memory(class: DebugType<'_>, field: &str) -> bool {
     let Some((name, _)) = class.structure() else { return false };
     class.pointer_members() == 1 && (is_plain(field) || name.contains('<'))
@@ -36,14 +36,14 @@ pub(super) fn is_smart_pointer(class: DebugType<'_>) -> bool {
         .is_some_and(|(name, _)| ["unique_ptr<", "shared_ptr<"].iter().any(|start| name.starts_with(start)))
 }
 
-/// Name of the variable that an unnamed object ends up in, for the function that makes the object: what holds what
-/// `new` made, or what a temporary is assigned to.
+/// Returns the name of the variable in which an unnamed object is stored, for the function that creates the object: the
+/// variable that holds the result of `new`, or the variable to which a temporary is assigned.
 pub(super) fn owner_of<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     let is_new = object.direct_callee().is_some_and(|callee| callee.name().starts_with("_Znw"));
     if is_new { result_of(object, layout) } else { assigned_to(object, layout) }
 }
 
-/// Returns the variable whose assignment operator takes a temporary over: `buffer_ = Buffer(n)`.
+/// Returns the variable to which a temporary is assigned: `buffer_ = Buffer(n)`.
 fn assigned_to<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     if object.opcode() != Some(Opcode::LLVMAlloca) || Variable::of_value(object).is_some() {
         return None;
@@ -56,21 +56,22 @@ fn assigned_to<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     })
 }
 
-/// The object that a call works on while it allocates.
+/// The object on which a call works while it allocates.
 pub(super) struct Holder<'c> {
-    /// Its name, if it has one; otherwise what is allocated goes by its own names alone.
+    /// The object's name, if it has one; otherwise, allocations only have their own names.
     pub(super) name: Option<Name<'c>>,
-    /// What is allocated belongs to elements of it.
+    /// Whether allocations belong to elements of the object.
     pub(super) has_elements: bool,
 }
 
 impl<'c> Holder<'c> {
-    /// Creates an instance for a call of a method or constructor, or one that returns an object, that is known to allocate or may do so.
+    /// Returns the object of a call that allocates or may allocate. The call is a method, a constructor, or a function
+    /// that returns an object.
     pub(super) fn of_call(call: Value<'c>, wrappers: &Wrappers<'c>, layout: Layout<'_>) -> Option<Self> {
         let callee = call.direct_callee()?;
         let name = callee.name();
         let index = if callee.is_declaration() {
-            // Constructors of other translation units: whether they allocate is not known here.
+            // For constructors in other translation units, it is not known here whether they allocate.
             (is_constructor(&name) && !is_standard(&name)).then_some(0)?
         } else if !wrappers.allocates(callee) {
             return None;
@@ -88,7 +89,8 @@ impl<'c> Holder<'c> {
     }
 }
 
-/// Index of the argument that is the object of a method, or that a returned object is made in.
+/// Returns the index of the argument that is the object of a method, or the memory in which a returned object is
+/// created.
 fn object_parameter(function: Value<'_>) -> Option<usize> {
     let parameters = function.parameters();
     let is_this = |parameter: &Value<'_>| {

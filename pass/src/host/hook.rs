@@ -1,4 +1,4 @@
-//! After optimisation: the device code's registration, and hooks on host allocations.
+//! The stage after optimisation: replaces the registration of device code, and adds hooks to host allocations.
 
 use super::HostError;
 use super::calls::{HostAllocation, frees, host_allocation};
@@ -12,28 +12,29 @@ use crate::llvm::{Builder, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
 
-/// What clang makes `__cudaRegisterFatBinary`'s argument of.
+/// The structure that clang passes to `__cudaRegisterFatBinary`.
 const WRAPPER: &str = "__cuda_fatbin_wrapper";
 
-/// clang's function that registers device code, and its list of what runs before `main`.
+/// clang's function that registers device code, and the list of functions that run before `main`.
 const REGISTRATION: &str = "__cuda_module_ctor";
 const CONSTRUCTORS: &str = "llvm.global_ctors";
 
-/// Priority of the registration: before all constructors of the user's code, which may use kernels and device
-/// variables, those of other files too. 101 is the first that is not the implementation's own.
+/// The priority of the registration. It must be earlier than all constructors of the user's code, including those in
+/// other files, because they may use kernels and device variables. 101 is the first priority that is not reserved for
+/// the implementation.
 const EARLY: u64 = 101;
 
-/// What [`hook`] is to do.
+/// The work that [`hook`] must do.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostHooks<'a> {
-    /// Symbol of the `ModuleDescriptor` that takes the fat binary's place; `None` where the file has no device code.
+    /// The symbol of the `ModuleDescriptor` that replaces the fat binary; `None` if the file has no device code.
     pub descriptor: Option<&'a str>,
-    /// Hook `malloc`, `new` and their kin.
+    /// Whether `malloc`, `new` and similar functions are hooked.
     pub allocations: bool,
 }
 
-/// Redirects the registration of device code to the descriptor and hooks host allocations. What the user's code
-/// computes stays as it is.
+/// Redirects the registration of device code to the descriptor and hooks host allocations. The results of the user's
+/// code do not change.
 pub fn hook(module: &Module<'_>, hooks: HostHooks<'_>) -> Result<(), HostError> {
     if let Some(descriptor) = hooks.descriptor {
         redirect(module, descriptor)?;
@@ -51,7 +52,7 @@ pub fn hook(module: &Module<'_>, hooks: HostHooks<'_>) -> Result<(), HostError> 
     Ok(())
 }
 
-/// The wrapper is `{ magic, version, pointer to the fat binary, unused }`.
+/// Redirects the wrapper, which is `{ magic, version, pointer to the fat binary, unused }`.
 fn redirect(module: &Module<'_>, descriptor: &str) -> Result<(), HostError> {
     let missing = |found: &str| HostError::NoWrapper {
         module: module.get_name().to_string_lossy().into_owned(),
@@ -74,8 +75,9 @@ fn redirect(module: &Module<'_>, descriptor: &str) -> Result<(), HostError> {
     Ok(())
 }
 
-/// clang lists the registration with the constructors of static objects, after them and with the same priority, so
-/// that a kernel launched from such a constructor would not be known yet. nvcc's registration comes first.
+/// Moves the registration before all constructors. clang lists it with the constructors of static objects, after them
+/// and with the same priority, so a kernel that such a constructor launches would not be registered yet. nvcc's
+/// registration comes first.
 fn register_early(module: &Module<'_>) {
     let types = ModuleItems::types(module);
     let Some(list) = module.variable(CONSTRUCTORS) else { return };

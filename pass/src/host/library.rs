@@ -1,23 +1,24 @@
-//! Whose code a host function is, by its mangled name: the user's, the C++ standard library's or the CUDA toolkit's.
+//! Determines to which library a host function belongs, by its mangled name: the user's code, the C++ standard library,
+//! or the CUDA toolkit.
 
-/// Methods of the standard library's classes, and what makes smart pointers in place.
+/// Returns whether a call is a method of a class of the standard library, or creates a smart pointer with its object.
 pub(super) fn is_container_call(callee: &str) -> bool {
     ["_ZNSt", "_ZSt11make_unique", "_ZSt11make_shared"].iter().any(|prefix| callee.starts_with(prefix))
 }
 
-/// Code of the C++ standard library.
+/// Returns whether a function belongs to the C++ standard library.
 pub(super) fn is_standard(function: &str) -> bool {
     ["_ZNSt", "_ZSt", "_ZNKSt", "_ZN9__gnu_cxx"].iter().any(|prefix| function.starts_with(prefix))
 }
 
-/// Returns whether a function is of Thrust, CUB or libcu++, whose variables mean nothing to users.
+/// Returns whether a function belongs to Thrust, CUB or libcu++, whose variables have no meaning for users.
 pub(super) fn is_toolkit(function: &str) -> bool {
     let rest = function.strip_prefix("_ZNK").or_else(|| function.strip_prefix("_ZN")).or(function.strip_prefix("_Z"));
     rest.is_some_and(|rest| ["6thrust", "3cub", "4cuda"].iter().any(|name| rest.starts_with(name)))
 }
 
-/// Methods of Thrust's vectors that may allocate device memory: constructors, assignments and what makes room. The
-/// class is in the name as `device_vector<…>`, or as its base.
+/// Returns whether a method of Thrust's vectors may allocate device memory. These are constructors, assignments and
+/// methods that reserve space. The class is in the name as `device_vector<…>`, or as its base.
 pub(super) fn fills_device_vector(callee: &str) -> bool {
     const METHODS: [&str; 12] = [
         "C1E",

@@ -1,8 +1,9 @@
-//! `__managed__` variables: one object for kernels and host code.
+//! `__managed__` variables, which are one object for kernels and host code.
 //!
-//! clang takes them for `__device__` variables (`warpline/compatibility.h`), of which host code has a shadow that only gives
-//! the API something to know them by. Here each use of the shadow becomes one of the address that the runtime puts in a pointer
-//! when the variable is registered, as nvcc has it. In relocatable code that pointer is shared by all files that name the variable.
+//! clang treats them as `__device__` variables (`warpline/compatibility.h`). For these, host code has a shadow whose
+//! address only identifies the variable for the API. This file replaces each use of the shadow by the address that the
+//! runtime stores in a pointer when the variable is registered, as nvcc does. In relocatable code, all files that name
+//! the variable share this pointer.
 
 use super::HostError;
 use crate::llvm::annotations::take_managed;
@@ -15,12 +16,13 @@ use std::collections::HashSet;
 
 /// Registers a device variable: `(handle, shadow, name, name, external, size, constant, normalised)`.
 const DEVICE: &str = "__cudaRegisterVar";
-/// The same for a managed one, with the address of the pointer in place of the shadow's.
+/// Registers a managed variable; the parameters are the same, except that the address of the pointer replaces that of
+/// the shadow.
 const MANAGED: &str = "__cudaRegisterManagedVar";
-/// clang's list of device variables that host code names and other files define.
+/// clang's list of device variables that host code uses and other files define.
 const EXTERNAL: &str = "__clang_gpu_used_external";
 
-/// Makes host code use managed variables where kernels do. To run on the front end's output.
+/// Makes host code use the same managed variables as kernels. This must run on the front end's output.
 pub fn share_managed(module: &Module<'_>) -> Result<(), HostError> {
     let managed = take_managed(module);
     // clang declares the function with the parameters that it has in HIP.
@@ -57,17 +59,17 @@ fn share<'c>(module: &Module<'c>, shadow: Value<'c>) -> Result<(), HostError> {
         }
     }
     if defined {
-        // Another file that takes the shadow for the variable is to be refused by the linker.
+        // If another file uses the shadow as the variable, the linker must report an error.
         shadow.set_linkage(Linkage::LLVMInternalLinkage);
     } else {
-        // What remains is the list of what other files define.
+        // The remaining use is the list of variables that other files define.
         shadow.replace_all_uses_with(pointer);
         shadow.delete_global();
     }
     Ok(())
 }
 
-/// Makes an instruction use the address in `pointer`.
+/// Makes an instruction use the address stored in `pointer`.
 fn replace<'c>(module: &Module<'c>, user: Value<'c>, shadow: Value<'c>, pointer: Value<'c>) {
     let builder = Builder::new(user.types());
     if user.is_call() && user.direct_callee().is_some_and(|callee| callee.name() == DEVICE) {
@@ -87,7 +89,7 @@ fn replace<'c>(module: &Module<'c>, user: Value<'c>, shadow: Value<'c>, pointer:
         if user.operand(index).raw() != shadow.raw() {
             continue;
         }
-        // What a phi takes from a block is loaded there.
+        // The value that a phi receives from a block is loaded in that block.
         let place = incoming.get(index as usize).and_then(|(_, block)| block.terminator()).unwrap_or(user);
         builder.before(place);
         builder.locate_like(Some(user));
@@ -95,7 +97,7 @@ fn replace<'c>(module: &Module<'c>, user: Value<'c>, shadow: Value<'c>, pointer:
     }
 }
 
-/// Returns the variable whose initial value a constant is part of; lists for the compiler and for linking do not count.
+/// Returns the variable whose initial value contains a constant; lists for the compiler and the linker do not count.
 fn holder<'c>(constant: Value<'c>) -> Option<Value<'c>> {
     if constant.is_global_variable() {
         let list = |name: &str| name.starts_with("llvm.") || name == EXTERNAL;

@@ -1,31 +1,31 @@
-//! The source name of what lies at an address, read off unoptimised code and its debug information: a variable, a
-//! field of one, an element of an array of them.
+//! Finds the source name of the object at an address, from unoptimised code and its debug information: a variable, a
+//! field of a variable, or an element of an array of variables.
 
 use crate::llvm::debug::{DebugType, Scope, Variable};
 use crate::llvm::types::Kind;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
-/// The expression for an object. `[…]` with an index known only when the program runs is kept apart.
+/// The expression for an object. An index `[…]` whose value is only known when the program runs is stored separately.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Name<'c> {
-    /// Pieces of text; between two of them stands an index.
+    /// The pieces of text; there is an index between each two pieces.
     pub(super) text: Vec<String>,
-    /// The indices, integers of any width.
+    /// The indices, which are integers of any width.
     pub(super) indices: Vec<Value<'c>>,
-    /// The variable that it begins with: a stack slot, argument or global; and that variable's name.
+    /// The variable with which the expression begins: a stack slot, argument or global; and this variable's name.
     pub(super) root: Option<Value<'c>>,
     pub(super) root_name: String,
-    /// The class that it is a pointer or reference to, if it is one.
+    /// The class to which it is a pointer or reference, if it is one.
     pub(super) root_class: Option<DebugType<'c>>,
-    /// Not in that variable itself, but where a pointer in it leads.
+    /// Whether the object is not in this variable, but in the memory to which a pointer in the variable refers.
     pub(super) by_address: bool,
     ty: Option<DebugType<'c>>,
-    /// Reached through this pointer and not yet named further: a field follows with `->`.
+    /// Whether the object was reached through this pointer and has no further name yet; a field then follows with `->`.
     through_pointer: bool,
 }
 
-/// How far back a value is followed.
+/// The maximum number of steps in which a value is traced back.
 const DEPTH: u32 = 12;
 
 impl<'c> Name<'c> {
@@ -41,22 +41,22 @@ impl<'c> Name<'c> {
         })
     }
 
-    /// A name that is just this text.
+    /// Creates a name that consists only of this text.
     pub(super) fn of_text(text: &str) -> Self {
         Name { text: vec![text.to_owned()], ..Name::default() }
     }
 
-    /// Returns whether it is the object itself whose method this is.
+    /// Returns whether the expression is the object of the method itself (`this`).
     pub(super) fn is_this(&self) -> bool {
         self.text == ["this"]
     }
 
-    /// Returns whether it is a member of the object whose method this is: callers know that object by a name.
+    /// Returns whether the expression is a member of the method's object, for which callers have a name.
     pub(super) fn is_member(&self) -> bool {
         self.root_name == "this" && !self.is_this()
     }
 
-    /// Returns the part `.field` of this object; of all of it, when that is empty.
+    /// Returns the part `.field` of this object, or the complete object if the suffix is empty.
     pub(super) fn with_suffix(mut self, suffix: &str) -> Self {
         if suffix.is_empty() {
             return self;
@@ -76,7 +76,7 @@ impl<'c> Name<'c> {
         }
     }
 
-    /// Returns the part of this object at an offset, of a size in bytes; `enter` excludes the object itself.
+    /// Returns the part of this object at an offset, with a size in bytes; `enter` excludes the object itself.
     fn member(mut self, offset: u64, size: u64, enter: bool) -> Option<Self> {
         let Some(ty) = self.ty else { return (offset == 0).then_some(self) };
         let Some((path, inner)) = ty.member(offset, size, enter) else { return (offset == 0).then_some(self) };
@@ -84,7 +84,7 @@ impl<'c> Name<'c> {
             return Some(self);
         }
         match path.strip_prefix('.') {
-            // What the source writes as `field` inside a method is `this->field`.
+            // Inside a method, `field` in the source means `this->field`.
             Some(field) if self.through_pointer && self.text == ["this"] => self.text = vec![field.to_owned()],
             Some(field) if self.through_pointer => self.push(&format!("->{field}")),
             _ => self.push(&path),
@@ -94,7 +94,7 @@ impl<'c> Name<'c> {
         Some(self)
     }
 
-    /// Returns the object that this pointer or reference leads to.
+    /// Returns the object to which this pointer or reference refers.
     fn pointee(mut self) -> Self {
         self.through_pointer = !self.ty.is_some_and(DebugType::is_reference);
         self.ty = self.ty.and_then(DebugType::pointee);
@@ -102,7 +102,7 @@ impl<'c> Name<'c> {
         self
     }
 
-    /// Element `index` of this array.
+    /// Returns element `index` of this array.
     fn element(mut self, index: Value<'c>) -> Self {
         match index.as_i64() {
             Some(constant) => self.push(&format!("[{constant}]")),
@@ -117,12 +117,13 @@ impl<'c> Name<'c> {
     }
 }
 
-/// Name of the object at an address.
+/// Returns the name of the object at an address.
 pub(super) fn object_at<'c>(address: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     trace(address, layout, DEPTH)
 }
 
-/// Name of the pointer at an address: of a structure that begins with one, that field.
+/// Returns the name of the pointer at an address. For a structure that begins with a pointer, this is the name of the
+/// field.
 pub(super) fn pointer_at<'c>(address: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     object_at(address, layout)?.member(0, 8, false)
 }
@@ -144,7 +145,8 @@ fn trace<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name<
         None if address.is_argument() => {
             let variable = Variable::of_value(address)?;
             let name = Name::of_variable(address, variable)?;
-            // A structure that is returned or passed by value lies where the argument leads to; it is not a pointer.
+            // A structure that is returned or passed by value is in the memory to which the argument points; the
+            // argument is not a pointer in the source.
             match name.ty.is_some_and(|ty| ty.pointee().is_none()) {
                 true => Some(name),
                 false => Some(name.pointee()),
@@ -162,9 +164,9 @@ fn element<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Nam
         if position == 0 {
             name = match index.as_i64() {
                 Some(0) => name,
-                // Byte steps into a known object are a field; whole steps are an element.
+                // A step in bytes into a known object is a field; a step of whole elements is an element.
                 Some(step) if ty.int_bits() == Some(8) => name.member(u64::try_from(step).ok()?, 8, false)?,
-                // `pointers[i]` through a pointer: its element type is what it points to already.
+                // For `pointers[i]` through a pointer, the type is already that of the elements.
                 _ => name.element(plain_index(index)),
             };
             continue;
@@ -189,7 +191,7 @@ fn element<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Nam
     Some(name)
 }
 
-/// An index before it was widened for address arithmetic.
+/// Returns an index before it was widened for address arithmetic.
 fn plain_index(index: Value<'_>) -> Value<'_> {
     match index.opcode() {
         Some(Opcode::LLVMSExt | Opcode::LLVMZExt) => index.operand(0),
@@ -197,13 +199,13 @@ fn plain_index(index: Value<'_>) -> Value<'_> {
     }
 }
 
-/// `container[i]`, `container.at(i)`, `.front()`: an element of the object that the method is called on.
+/// Returns the name for `container[i]`, `container.at(i)` or `.front()`, which is an element of the method's object.
 fn subscript<'c>(call: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name<'c>> {
     let function = call.direct_callee()?;
     let callee = function.name();
     let arguments = call.call_arguments();
     let object = trace(*arguments.first()?, layout, depth)?;
-    // Mangled: `ix` is operator[], `2at` a method at().
+    // In mangled names, `ix` is operator[] and `2at` is a method at().
     let is_method = callee.starts_with("_ZN");
     let named = |part: &str| is_method && callee.contains(part);
     let mut name = match arguments.get(1) {
@@ -217,7 +219,7 @@ fn subscript<'c>(call: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name
     Some(name)
 }
 
-/// Name of the variable that the result of a call ends up in.
+/// Returns the name of the variable in which the result of a call is stored.
 pub(super) fn result_of<'c>(call: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     let mut waiting = vec![call];
     let mut budget = DEPTH;
@@ -230,7 +232,7 @@ pub(super) fn result_of<'c>(call: Value<'c>, layout: Layout<'_>) -> Option<Name<
                         return Some(name);
                     }
                 }
-                // new[] of objects with destructors hands out what lies after the count.
+                // For objects with destructors, new[] returns the address after the element count.
                 Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMPHI) => waiting.push(user),
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! The calls that pass the name of the next allocation to the runtime (`docs/design/borders.md`, section 6).
+//! Emits the calls that pass the name of the next allocation to the runtime (`docs/design/borders.md`, section 6).
 
 use super::holders::{Holder, is_just_memory};
 use super::names::Name;
@@ -8,12 +8,12 @@ use crate::llvm::{Builder, ModuleItems, Value};
 use inkwell::module::Module;
 use warpline_format::hooks::{NAME_OF_STORAGE, WEAK_NAME};
 
-/// Longest name with run-time indices, its end included.
+/// The maximum length of a name with run-time indices, including the terminating zero.
 const NAME_BYTES: u32 = 128;
 
-/// Emits, before a call that allocates, the memory's name: `__warpline_name("variable")`, or with
-/// `__warpline_name_member(".field", "field", …)` a member of the object whose method this is. `is_weak`: a name that a
-/// caller gave is better.
+/// Emits the name of the memory before a call that allocates. For a variable, this is `__warpline_name("variable")`.
+/// For a member of the method's object, it is `__warpline_name_member(".field", "field", …)`. `is_weak` means that a
+/// name from a caller takes precedence.
 pub(super) fn name<'c>(module: &Module<'c>, call: Value<'c>, name: &Name<'c>, is_weak: bool) {
     let types = ModuleItems::types(module);
     let pointer = types.pointer(0);
@@ -35,7 +35,7 @@ pub(super) fn name<'c>(module: &Module<'c>, call: Value<'c>, name: &Name<'c>, is
     builder.call(hook, &[text]);
 }
 
-/// `__warpline_name(null)`: what the call was to allocate has been.
+/// Emits `__warpline_name(null)`, because the call has made its allocation.
 pub(super) fn clear<'c>(module: &Module<'c>, after: Value<'c>) {
     let types = ModuleItems::types(module);
     let pointer = types.pointer(0);
@@ -45,7 +45,7 @@ pub(super) fn clear<'c>(module: &Module<'c>, after: Value<'c>) {
     builder.call(hook, &[Value::zero(pointer)]);
 }
 
-/// Like [`name`], of the object that the standard library works on here.
+/// The variant of [`name`] for the object on which the standard library works.
 pub(super) fn inside<'c>(module: &Module<'c>, call: Value<'c>, what: &Inside) {
     let builder = Builder::new(ModuleItems::types(module));
     builder.before(call);
@@ -60,8 +60,8 @@ fn name_member<'c>(module: &Module<'c>, builder: &Builder<'c>, [suffix, alone]: 
     builder.call(hook, &[suffix, alone, Value::int(word, flags.into())]);
 }
 
-/// `__warpline_enter("object", …)` before a call and `__warpline_leave(…)` after it: members that are allocated
-/// meanwhile are this object's.
+/// Emits `__warpline_enter("object", …)` before a call and `__warpline_leave(…)` after it: members that are allocated
+/// in between belong to this object.
 pub(super) fn holder<'c>(module: &Module<'c>, call: Value<'c>, holder: &Holder<'c>) {
     let Some(after) = place_after(call) else { return };
     let types = ModuleItems::types(module);
@@ -80,7 +80,7 @@ pub(super) fn holder<'c>(module: &Module<'c>, call: Value<'c>, holder: &Holder<'
     builder.call(leave, &[depth]);
 }
 
-/// The text of a name after `start`, before a call; where indices are known only at run time, it is put together
+/// Emits the text of a name after `start`, before a call. If indices are known only at run time, the text is composed
 /// there.
 fn text<'c>(
     module: &Module<'c>,
@@ -98,7 +98,7 @@ fn text<'c>(
     let print = module.declare("snprintf", types.int(32).variadic(&[pointer, types.int(64), pointer]));
     let format = name.text.join("%lld").replace("%lld", "\0").replace('%', "%%").replace('\0', "%lld");
     let format = text_constant(module, &format!("{start}{format}"));
-    // The buffer is in the entry block, or a loop would grow the stack.
+    // The buffer is in the entry block; in a loop, it would make the stack grow.
     let first = call.block()?.function().blocks().first().copied()?;
     builder.before(*first.instructions().first()?);
     let buffer = builder.alloca(types.int(8).array(u64::from(NAME_BYTES)), 1);

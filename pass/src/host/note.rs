@@ -1,4 +1,4 @@
-//! Before optimisation: names of allocations, and call paths that stay whole.
+//! The stage before optimisation: names of allocations, and preparations that keep call paths complete.
 
 use super::calls::{base_name, cuda_allocation, host_allocation};
 use super::holders::Holder;
@@ -13,15 +13,15 @@ use crate::llvm::metadata;
 use crate::llvm::{Layout, ModuleItems, Value};
 use inkwell::module::Module;
 
-/// Note on a host allocation: the name of the variable that its result goes to.
+/// The note on a host allocation: the name of the variable in which its result is stored.
 pub(super) const NAME: &str = "warpline.name";
-/// List of the calls on containers and the names of the variables that they are called on. The allocation is deep
-/// inside the library; after inlining its call path leads through such a place.
+/// The list of calls on containers, with the names of the container variables. The allocation is deep inside the
+/// library; after inlining, its call path contains the position of such a call.
 pub(super) const CONTAINERS: &std::ffi::CStr = c"warpline.containers";
 
-/// Puts `__warpline_name` before CUDA allocations, notes the names of host allocations for [`super::hook`], and sees to
-/// it that no function vanishes from call paths: tail calls stay calls, and every function can be unwound.
-/// To run on the front end's output, before any pass; without debug information no names are found.
+/// Inserts `__warpline_name` before CUDA allocations and notes the names of host allocations for [`super::hook`]. Also
+/// ensures that no function disappears from call paths: tail calls stay calls, and every function can be unwound. This
+/// must run on the front end's output, before any pass. Without debug information, no names are found.
 pub fn note(module: &Module<'_>) {
     let layout = Layout::from_module(module);
     let wrappers = Wrappers::find(module, layout);
@@ -31,10 +31,11 @@ pub fn note(module: &Module<'_>) {
         }
         function.set_string_attribute("disable-tail-calls", "true");
         if !function.has_attribute(OF_FUNCTION, "uwtable") {
-            // 2 is the asynchronous kind, clang's own default on this target.
+            // 2 is the asynchronous kind, which is clang's default on this target.
             function.add_attribute(OF_FUNCTION, "uwtable", 2);
         }
-        // Inside the toolkit's typed templates the variable is called devPtr, in the user's own wrappers perhaps p.
+        // Inside the toolkit's typed templates, the variable is called devPtr, and in the user's own wrappers it may be
+        // called p.
         let own = function.name();
         let toolkit = is_toolkit(&own);
         let outside = match toolkit || cuda_allocation(base_name(&own)).is_some() {
@@ -50,7 +51,7 @@ pub fn note(module: &Module<'_>) {
                     (Some(inside), _) => naming::inside(module, call, &inside),
                     (None, Some(name)) if outside != Some(false) => {
                         naming::name(module, call, &name, outside.is_some());
-                        // A wrapper may find that there is nothing to allocate.
+                        // A wrapper may find that it need not allocate.
                         if cuda_allocation(base_name(&callee)).is_none()
                             && let Some(after) = place_after(call)
                         {
@@ -87,7 +88,7 @@ pub fn note(module: &Module<'_>) {
     }
 }
 
-/// Notes the place of a call on a container, and the container's name.
+/// Notes the position of a call on a container, and the container's name.
 fn container<'c>(module: &Module<'c>, call: Value<'c>, callee: &str, own: &str, layout: Layout<'_>) {
     if is_container_call(callee)
         && !is_standard(own)

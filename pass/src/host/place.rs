@@ -1,10 +1,10 @@
-//! Where the result of a call is known.
+//! Finds the position from which the result of a call is available.
 
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;
 
-/// Returns the instruction before which the call's result is known: the next one, or the start of the block that an `invoke`
-/// continues in. Where others reach that block too, the edge gets a block of its own.
+/// Returns the instruction before which the call's result is available: the next instruction, or the start of the block
+/// in which an `invoke` continues. If other blocks also lead to that block, a new block is inserted on the edge.
 pub(super) fn place_after(call: Value<'_>) -> Option<Value<'_>> {
     if call.opcode() == Some(Opcode::LLVMCall) {
         return call.next();

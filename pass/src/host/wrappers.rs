@@ -1,5 +1,6 @@
-//! Functions of the user's own that do one allocation on behalf of their callers: `float *device_array(size_t n)`,
-//! `allocate(&pointer, n)`, the constructor of a buffer class. The caller's variable is the better name.
+//! Functions of the user that make one allocation on behalf of their callers: `float *device_array(size_t n)`,
+//! `allocate(&pointer, n)`, or the constructor of a buffer class. For such an allocation, the name of the caller's
+//! variable is better.
 
 use super::calls::{Names, base_name, cuda_allocation};
 use super::holders::{is_just_memory, is_smart_pointer, owner_of};
@@ -11,13 +12,13 @@ use crate::llvm::{Layout, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
-/// How a wrapper's caller gets the memory.
+/// How a wrapper's caller receives the memory.
 #[derive(Clone, Debug, PartialEq)]
 enum Via {
     /// Through an argument: the address of the pointer.
     Pointer { index: usize },
-    /// Through an argument: the address of the object that holds it under `suffix` (`.nodes`); empty where the object
-    /// is little more than its memory.
+    /// Through an argument: the address of the object that holds the pointer in its member `suffix` (`.nodes`). The
+    /// suffix is empty if the object mainly represents its memory.
     Object { index: usize, suffix: String },
     /// As the result.
     Result,
@@ -26,34 +27,35 @@ enum Via {
 #[derive(Clone, Debug)]
 struct Wrapper {
     via: Via,
-    /// The wrapper's own name for it, for callers without a better one; empty if that means nothing to them.
+    /// The wrapper's own name for the memory, for callers without a better name; empty if the name has no meaning for
+    /// them.
     own_name: String,
-    /// Other translation units, or calls through pointers, may get here as well, without a better name.
+    /// Whether other translation units, or calls through pointers, may also call the wrapper without a better name.
     has_unseen_callers: bool,
 }
 
-/// Name of an allocation inside the standard library, in addition to the object that the library works on.
+/// The name of an allocation inside the standard library, in addition to the object on which the library works.
 pub(super) struct Inside {
-    /// What follows the object's name.
+    /// The text that follows the object's name.
     pub(super) suffix: String,
-    /// What it is called where no such object is known.
+    /// The name if no such object is known.
     pub(super) alone: String,
-    /// It is the memory of the object itself, as an allocator hands it out, not that of an element.
+    /// Whether it is the memory of the object itself, as an allocator returns it, not that of an element.
     pub(super) is_storage: bool,
 }
 
-/// The module's wrappers.
+/// The wrappers of the module.
 pub(super) struct Wrappers<'c> {
     known: HashMap<Value<'c>, Wrapper>,
     allocating: HashSet<Value<'c>>,
 }
 
 impl<'c> Wrappers<'c> {
-    /// Finds them.
+    /// Finds the wrappers of a module.
     pub(super) fn find(module: &Module<'c>, layout: Layout<'_>) -> Self {
         let mut wrappers = Wrappers { known: HashMap::new(), allocating: HashSet::new() };
-        // A function is analysed once all that it calls are; recursive ones
-        // never are, and are not wrappers.
+        // A function is analysed after all functions that it calls. Recursive functions are never analysed, and are not
+        // wrappers.
         let mut left = allocating(module);
         wrappers.allocating.extend(left.keys());
         loop {
@@ -64,7 +66,7 @@ impl<'c> Wrappers<'c> {
                 .collect();
             for (function, callees) in &ready {
                 left.remove(function);
-                // Memory that a callee gives itself a name for would take this function's.
+                // If a callee names its allocation itself, this name would replace the name of this function.
                 if !function.is_declaration()
                     && callees.iter().all(|callee| wrappers.known.contains_key(callee))
                     && let Some(mut wrapper) = wrappers.examine(*function, layout)
@@ -81,7 +83,7 @@ impl<'c> Wrappers<'c> {
         }
     }
 
-    /// Returns whether a function's own allocation is named by its callers; `Some(true)`: by some of them.
+    /// Returns whether a function's allocation is named by its callers; `Some(true)` means by some of them.
     pub(super) fn is_named_outside(&self, function: Value<'c>) -> Option<bool> {
         self.known.get(&function).map(|wrapper| wrapper.has_unseen_callers)
     }
@@ -91,7 +93,7 @@ impl<'c> Wrappers<'c> {
         self.allocating.contains(&function)
     }
 
-    /// What a wrapper allocates that the standard library calls; `None` for other calls.
+    /// Returns the allocation of a wrapper that the standard library calls; `None` for other calls.
     pub(super) fn inside_library(&self, call: Value<'c>) -> Option<Inside> {
         let wrapper = self.known.get(&call.direct_callee()?)?;
         let suffix = match &wrapper.via {
@@ -101,8 +103,8 @@ impl<'c> Wrappers<'c> {
         Some(Inside { suffix, alone: wrapper.own_name.clone(), is_storage: wrapper.via == Via::Result })
     }
 
-    /// Name of what a call allocates, if it is a call that allocates: CUDA's own, or a wrapper's. The outer option
-    /// is `Some` if it is.
+    /// Returns the name of the allocation of a call, if the call is CUDA's own allocation or a wrapper. The outer
+    /// option is `Some` if it is such a call.
     pub(super) fn allocated(&self, call: Value<'c>, layout: Layout<'_>) -> Option<Option<Name<'c>>> {
         let callee = call.direct_callee()?;
         let arguments = call.call_arguments();
@@ -125,7 +127,7 @@ impl<'c> Wrappers<'c> {
     }
 
     fn examine(&self, function: Value<'c>, layout: Layout<'_>) -> Option<Wrapper> {
-        // Its variables mean nothing to users, and its callers are named while they run.
+        // Its variables have no meaning for users, and its callers have names while they run.
         if is_standard(&function.name()) {
             return None;
         }
@@ -139,7 +141,7 @@ impl<'c> Wrappers<'c> {
         if found.next().is_some() {
             return None;
         }
-        // The result of a wrapper handed on.
+        // The function returns the result of another wrapper.
         let returned = self.known.get(&call.direct_callee()?).is_some_and(|inner| inner.via == Via::Result)
             && (is_returned(call) || result_slot(call).is_some_and(is_slot_returned));
         if returned {
@@ -163,13 +165,13 @@ impl<'c> Wrappers<'c> {
                     path => Via::Object { index, suffix: format!(".{path}") },
                 }
             }
-            // An object that is returned in the caller's memory.
+            // The object is returned in the caller's memory.
             Some((index, variable)) if function.has_attribute(index as u32 + 1, "sret") => {
                 let suffix = own_name.strip_prefix(&variable)?.to_owned();
                 Via::Object { index, suffix }
             }
             None if !name.by_address && own_name == name.root_name && is_slot_returned(root) => Via::Result,
-            // A pointer that a smart one is made of.
+            // A smart pointer is created from the pointer.
             None if !name.by_address && own_name == name.root_name && function.has_attribute(1, "sret") => {
                 let class = Scope::of_function(function).and_then(Scope::result)?;
                 if !is_smart_pointer(class) {
@@ -183,7 +185,7 @@ impl<'c> Wrappers<'c> {
     }
 }
 
-/// Functions that allocate, directly or through others of the module, and those others.
+/// Returns the functions that allocate, directly or through other functions of the module, and these other functions.
 fn allocating<'c>(module: &Module<'c>) -> HashMap<Value<'c>, Vec<Value<'c>>> {
     let (mut found, mut callers) = (HashMap::new(), HashMap::<Value<'c>, Vec<Value<'c>>>::new());
     let mut new = Vec::new();
@@ -213,8 +215,8 @@ fn allocating<'c>(module: &Module<'c>) -> HashMap<Value<'c>, Vec<Value<'c>>> {
     found
 }
 
-/// Returns whether the module has all callers of a function: it is local to the unit or comes from a header, and it is
-/// only ever called.
+/// Returns whether the module contains all callers of a function: the function is local to the unit or comes from a
+/// header, and it is only called.
 fn is_seen_whole(function: Value<'_>) -> bool {
     let everywhere = matches!(
         function.linkage(),
@@ -228,7 +230,7 @@ fn is_seen_whole(function: Value<'_>) -> bool {
     everywhere && function.users().into_iter().all(|user| user.direct_callee() == Some(function))
 }
 
-/// Index and source name of the parameter that a stack slot holds, in unoptimised code.
+/// Returns the index and source name of the parameter that a stack slot contains, in unoptimised code.
 fn parameter_of<'c>(slot: Value<'c>, function: Value<'c>) -> Option<(usize, String)> {
     let argument = match slot.is_argument() {
         true => slot,
@@ -242,7 +244,7 @@ fn parameter_of<'c>(slot: Value<'c>, function: Value<'c>) -> Option<(usize, Stri
     Some((index, name))
 }
 
-/// Returns whether a value is what the function returns, directly or through its slot for the result.
+/// Returns whether a function returns a value, directly or through its slot for the result.
 fn is_returned(value: Value<'_>) -> bool {
     value.users().into_iter().any(|user| match user.opcode() {
         Some(Opcode::LLVMRet) => true,

@@ -1,21 +1,21 @@
-//! Taking pointer arithmetic apart.
+//! Splits pointer arithmetic into its parts.
 
 use crate::llvm::Value;
 use crate::llvm::types::{Kind, Layout};
 
-/// A `getelementptr` as sums.
+/// A `getelementptr` as a sum.
 pub struct Steps<'c> {
-    /// Constant bytes.
+    /// The constant part in bytes.
     pub constant: i64,
-    /// Indices that are not constant.
+    /// The indices that are not constant.
     pub variable: Vec<Step<'c>>,
 }
 
 /// One index.
 pub struct Step<'c> {
-    /// Its value, an integer that is sign-extended or cut to 64 bits.
+    /// The value of the index, an integer that is sign-extended or truncated to 64 bits.
     pub index: Value<'c>,
-    /// Bytes per unit.
+    /// The number of bytes per unit.
     pub scale: u64,
 }
 

@@ -4,16 +4,17 @@ use crate::llvm::Value;
 use crate::ptx::barrier;
 use crate::ptx::parse;
 
-/// A barrier that an instruction stands for, or contains.
+/// The barrier that an instruction is or contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Barrier {
-    /// `__syncthreads` and its kin: for all threads of the block.
+    /// `__syncthreads` and its variants, for all threads of the block.
     Block,
-    /// One that has a number or a count of threads, or that a warp only arrives at; or a cluster's.
+    /// A barrier with a number or a count of threads, a barrier at which a warp only arrives, or a cluster barrier.
     Named,
 }
 
-/// Returns the barrier of an instruction, if it has one; of several, the one with most work for the scheduler.
+/// Returns the barrier of an instruction, if it has one. If it has several, returns the one that needs most work from
+/// the scheduler.
 pub fn barrier(value: Value<'_>) -> Option<Barrier> {
     let callee = value.called_value()?;
     if callee.is_inline_asm() {

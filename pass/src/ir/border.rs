@@ -1,4 +1,4 @@
-//! Types of the functions that `warpline_format::hooks` lists, in LLVM IR.
+//! The LLVM types of the functions that `warpline_format::hooks` lists.
 
 use super::space::number_of;
 use crate::llvm::function::OF_FUNCTION;
@@ -7,7 +7,7 @@ use inkwell::module::Module;
 use warpline_format::access::Space;
 use warpline_format::hooks::{self, Hook};
 
-/// Returns a type of the border; pointers are of the address space `pointers`.
+/// Returns the LLVM type for a type of the border; pointers are in the address space `pointers`.
 pub(crate) fn ty(types: Types<'_>, ty: hooks::Type, pointers: u32) -> Type<'_> {
     match ty {
         hooks::Type::Void => types.void(),
@@ -18,7 +18,7 @@ pub(crate) fn ty(types: Types<'_>, ty: hooks::Type, pointers: u32) -> Type<'_> {
     }
 }
 
-/// Returns a function that is only declared, made at its first use.
+/// Returns a function that is only declared; the declaration is created at its first use.
 pub(crate) fn declare<'c>(module: &Module<'c>, name: &str, parameters: &[Type<'c>], result: Type<'c>) -> Value<'c> {
     if let Some(function) = ModuleItems::function(module, name) {
         return function;
@@ -28,7 +28,7 @@ pub(crate) fn declare<'c>(module: &Module<'c>, name: &str, parameters: &[Type<'c
     function
 }
 
-/// Returns the function of a hook of device code.
+/// Returns the function for a hook of device code.
 pub(crate) fn hook<'c>(module: &Module<'c>, hook: Hook) -> Value<'c> {
     let types = ModuleItems::types(module);
     let space = match hook {

@@ -1,13 +1,13 @@
-//! What kinds of call there are in device code, by name.
+//! Classifies the calls in device code, by name.
 
 use crate::ir::range::Range;
 use crate::llvm::{Value, intrinsics};
 use warpline_format::hooks::Hook;
 
-/// A thread-index register or the like.
+/// A special register, such as a thread index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
-    /// `%tid`, dimension 0 to 2.
+    /// `%tid`; the dimension is 0 to 2.
     Thread(usize),
     /// `%ntid`.
     BlockSize(usize),
@@ -15,17 +15,17 @@ pub enum Register {
     Block(usize),
     /// `%nctaid`.
     GridSize(usize),
-    /// `%cluster_nctaid`: blocks of a cluster.
+    /// `%cluster_nctaid`: the blocks of a cluster.
     ClusterSize(usize),
-    /// `%cluster_ctaid`: the block in its cluster.
+    /// `%cluster_ctaid`: the position of the block in its cluster.
     ClusterBlock(usize),
-    /// `%clusterid`: the cluster in the grid.
+    /// `%clusterid`: the position of the cluster in the grid.
     ClusterIndex(usize),
-    /// `%nclusterid`: clusters of the grid.
+    /// `%nclusterid`: the clusters of the grid.
     Clusters(usize),
     /// `%cluster_ctarank`: the block's number in its cluster.
     ClusterRank,
-    /// `%cluster_nctarank`: number of blocks of a cluster.
+    /// `%cluster_nctarank`: the number of blocks of a cluster.
     ClusterBlocks,
     /// `%laneid`.
     Lane,
@@ -47,9 +47,9 @@ pub enum Register {
     Clock64,
     /// `%globaltimer`.
     GlobalTimer,
-    /// `%envreg1` or `%envreg2`: bits from `0` on of the address of a cooperative launch's workspace.
+    /// `%envreg1` or `%envreg2`: 32 bits of the address of a cooperative launch's workspace, from this bit on.
     Workspace(u32),
-    /// `%gridid`, other environment registers and others that are zero here.
+    /// `%gridid`, other environment registers, and other registers that are zero here.
     Zero,
 }
 
@@ -64,22 +64,22 @@ pub enum LaneMask {
     Greater,
 }
 
-/// Meaning of a call for the lowering.
+/// The meaning of a call for the lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A hook.
     Hook(Hook),
     /// Reads a register.
     Register(Register),
-    /// Nothing to do.
+    /// The call needs no code.
     Nothing,
-    /// Its first argument.
+    /// The result is the first argument.
     PassThrough,
-    /// Result depends on the arguments of the same lane alone.
+    /// The result depends only on the arguments of the same lane.
     Pure,
-    /// Result is the same for all lanes that take part when the arguments are.
+    /// The result is the same for all participating lanes if the arguments are the same.
     WarpWide,
-    /// Anything else.
+    /// Any other call.
     Other,
 }
 
@@ -116,7 +116,7 @@ pub fn register(name: &str) -> Option<Register> {
     named_register(name)
 }
 
-/// The register of a PTX name, as `laneid`.
+/// Returns the register for a PTX name, such as `laneid`.
 pub fn named_register(name: &str) -> Option<Register> {
     Some(match name {
         "laneid" => Register::Lane,
@@ -142,8 +142,8 @@ pub fn named_register(name: &str) -> Option<Register> {
     })
 }
 
-/// What a register can hold. Grids of 2^21 blocks or more in a dimension run the general version, which relies on
-/// none of this for blocks.
+/// Returns the possible values of a register. Grids with 2^21 or more blocks in a dimension use the general version,
+/// which does not depend on the ranges for blocks.
 pub fn register_range(register: Register) -> Range {
     let (low, high) = match register {
         Register::Thread(_) => (0, 1023),
@@ -164,13 +164,13 @@ pub fn register_range(register: Register) -> Range {
     Range { low, high }
 }
 
-/// Largest extent of a grid for which the versions that follow affine values may run.
+/// The largest extent of a grid for which the versions that track affine values may run.
 pub const LARGEST_GRID: i64 = 1 << 21;
 
-/// Blocks of a cluster, at most.
+/// The maximum number of blocks of a cluster.
 const MOST_CLUSTER: i64 = warpline_format::cluster::MOST_BLOCKS as i64;
 
-/// Sorts a call by the name of its callee.
+/// Classifies a call by the name of its callee.
 pub fn classify(name: &str) -> Call {
     if let Some(hook) = Hook::of_name(name) {
         return Call::Hook(hook);
@@ -178,7 +178,8 @@ pub fn classify(name: &str) -> Call {
     if let Some(register) = register(name) {
         return Call::Register(register);
     }
-    // Asynchronous copies are done at once, and kernels one after another: there is nothing to wait for.
+    // Asynchronous copies are performed immediately, and kernels run one after another, so these calls have nothing to
+    // wait for.
     const NOTHING: [&str; 13] = [
         "llvm.lifetime.",
         "llvm.assume",
@@ -218,9 +219,9 @@ pub fn classify(name: &str) -> Call {
     if is_pure(name) { Call::Pure } else { Call::Other }
 }
 
-/// Returns whether the result depends on the arguments of the same lane alone. LLVM has this property of each
-/// intrinsic; one that is unknown, or that is neither a target's nor one of elements, is none: the lowering then
-/// refuses it by name.
+/// Returns whether the result depends only on the arguments of the same lane. LLVM provides this property for each
+/// intrinsic. If an intrinsic is unknown, or neither belongs to a target nor works on elements, the function returns
+/// false, and the lowering refuses the intrinsic by name.
 fn is_pure(name: &str) -> bool {
     let Some(facts) = intrinsics::facts(name).filter(|facts| !facts.touches_memory && !facts.convergent) else {
         return false;
@@ -237,8 +238,8 @@ fn is_pure(name: &str) -> bool {
     }
 }
 
-/// Intrinsics of the target that LLVM gives no effects, and whose results depend on more than the arguments of the same
-/// lane: registers, where pointers point, products of a whole warp.
+/// Intrinsics of the target for which LLVM lists no effects, but whose results depend on more than the arguments of the
+/// same lane: registers, the memory behind pointers, products of a whole warp.
 const NOT_OF_ARGUMENTS: [&str; 10] = [
     "read.",
     "isspacep",
@@ -252,7 +253,7 @@ const NOT_OF_ARGUMENTS: [&str; 10] = [
     "is_explicit_cluster",
 ];
 
-/// Operations on elements that LLVM's vectoriser has no word for.
+/// Operations on elements that LLVM's vectoriser does not list.
 const ELEMENTWISE: [&str; 6] = [
     "llvm.arithmetic.fence",
     "llvm.convert.from.fp16",
@@ -262,8 +263,8 @@ const ELEMENTWISE: [&str; 6] = [
     "llvm.ushl.sat",
 ];
 
-/// Returns whether other warps may run during an instruction, or other code may write records: room for records does
-/// not outlast it, and no bundle of accesses goes across it.
+/// Returns whether other warps may run during an instruction, or other code may write records. After such an
+/// instruction, the room for records must be checked again, and no bundle of accesses extends across it.
 pub fn gives_way(instruction: Value<'_>) -> bool {
     if !instruction.is_call() {
         return instruction.is_terminator();
@@ -307,7 +308,7 @@ mod tests {
                 own.push(name);
             }
         }
-        // With another LLVM, check each name that is new here: is it an operation on elements, and lowered right?
+        // After an update of LLVM, check each new name: is it an operation on elements, and is it lowered correctly?
         assert_eq!(own.join("\n"), include_str!("elementwise.txt").trim_end());
     }
 

@@ -1,20 +1,20 @@
-//! Which branches decide whether a block runs: control dependence by post-dominance (Ferrante, Ottenstein and Warren,
-//! "The Program Dependence Graph and Its Use in Optimization", TOPLAS 9(3), 1987, section 3.1).
+//! Finds the branches that decide whether a block runs: control dependence by post-dominance (Ferrante, Ottenstein and
+//! Warren, "The Program Dependence Graph and Its Use in Optimization", TOPLAS 9(3), 1987, section 3.1).
 
 use super::graph::Graph;
 
-/// A way out of a block that leads to another for certain, while its other ways need not.
+/// A successor edge of a block that always leads to another block, while other successor edges need not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Decision {
     /// The block that ends in the branch.
     pub(crate) block: usize,
-    /// Index into the block's distinct successors, in their order.
+    /// The index into the block's distinct successors, in their order.
     pub(crate) side: usize,
 }
 
-/// What each block depends on directly, in order of the deciding block; nothing for blocks that run whenever the
-/// function does, and for those from which no way leads out of it. `successors` are distinct in each block; block 0 is
-/// the entry.
+/// Returns the direct dependences of each block, in the order of the deciding block. The list is empty for blocks that
+/// run whenever the function runs, and for blocks from which no path leads to the function's end. `successors` are
+/// distinct in each block; block 0 is the entry.
 pub(crate) fn decisions(successors: &[Vec<usize>]) -> Vec<Vec<Decision>> {
     let after = post_dominators(successors);
     let mut found = vec![Vec::new(); successors.len()];
@@ -30,9 +30,9 @@ pub(crate) fn decisions(successors: &[Vec<usize>]) -> Vec<Vec<Decision>> {
     found
 }
 
-/// Returns the nearest block that all ways from a block to the end lead through.
+/// Returns the nearest block that all paths from a block to the end contain.
 fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
-    // The function read backwards, with one entry before all its ends.
+    // The control flow graph in reverse, with one entry before all exits.
     let mut backwards = vec![Vec::new(); successors.len() + 1];
     for (block, ways) in successors.iter().enumerate() {
         if ways.is_empty() {
@@ -59,26 +59,26 @@ mod tests {
     #[test]
     fn sides_of_a_branch_depend_on_it_and_what_follows_does_not() {
         assert_eq!(dependences(&[&[1, 2], &[3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(0, 1)], vec![]]);
-        // Without else; nested.
+        // An `if` without `else`; nested `if`s.
         assert_eq!(dependences(&[&[1, 3], &[2, 3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(1, 0)], vec![]]);
     }
 
     #[test]
     fn loops_depend_on_their_own_ends() {
-        // 0: guard, 1: body and latch, 2: after.
+        // 0 is the guard, 1 the body and latch, 2 the code after the loop.
         assert_eq!(dependences(&[&[1, 2], &[1, 2], &[]]), [vec![], vec![(0, 0), (1, 0)], vec![]]);
-        // Endless loops depend on nothing that could be reported.
+        // Endless loops have no dependence that could be reported.
         assert_eq!(dependences(&[&[1, 2], &[1], &[]])[2], []);
     }
 
-    /// Every path from `from` meets `wanted`.
+    /// Returns whether every path from `from` contains `wanted`.
     fn always(from: usize, wanted: usize, successors: &[Vec<usize>]) -> bool {
         from == wanted
             || !successors[from].is_empty() && successors[from].iter().all(|&next| always(next, wanted, successors))
     }
 
-    /// Against the definition, on all graphs of six blocks that lead forwards by one or two ways: a block depends on a
-    /// side if every path from that side on meets it, and some path from the branch on does not.
+    /// Compares with the definition, on all graphs of six blocks with one or two forward edges per block: a block
+    /// depends on a side if every path from that side contains the block, and some path from the branch does not.
     #[test]
     fn agrees_with_paths() {
         const COUNT: usize = 6;

@@ -1,7 +1,8 @@
-//! What makes conditions differ from lane to lane: the thread's number, data that lanes load, what they exchange.
+//! Determines why conditions differ between lanes: the thread's number, data that lanes load, or data that they
+//! exchange.
 //!
-//! Each value has a set of causes. The function is visited until no set grows; as sets only grow, this ends, and loops
-//! need no special case. [`Decider`] describes their use.
+//! Each value has a set of causes. The analysis visits the function until no set grows. Sets only grow, so the analysis
+//! ends, and loops need no special case. [`Decider`] describes how the causes are used.
 
 use super::class::{Call, Register, classify};
 use super::graph::Graph;
@@ -12,10 +13,10 @@ use crate::llvm::{Block, Value};
 use std::collections::HashMap;
 use warpline_format::condition::{Condition, Decider};
 
-/// Times that a function is gone over, at most; each cause travels as far as blocks are in their order in one of
-/// them.
+/// The maximum number of passes over a function. In one pass, each cause propagates as far as the order of the blocks
+/// allows.
 const MOST_ROUNDS: usize = 16;
-/// Lanes of a warp, less one.
+/// The bits of a lane number.
 const LANE_BITS: u64 = 31;
 
 /// A set of causes.
@@ -43,13 +44,13 @@ impl Causes {
         self == Causes::default()
     }
 
-    /// With another cause, where it has any.
+    /// Adds another cause, if the set is not empty.
     fn if_any(self, decider: Decider) -> Causes {
         if self.is_empty() { self } else { self.with(decider) }
     }
 }
 
-/// What decides over the branch that each block ends in; `None` for blocks that end in none.
+/// Returns the causes that decide the branch at the end of each block; `None` for blocks without a branch.
 pub(crate) fn conditions(function: Value<'_>, blocks: &[Block<'_>]) -> Vec<Option<Condition>> {
     let decided: Vec<Option<Value<'_>>> = blocks.iter().map(|block| block.terminator().and_then(decided_by)).collect();
     if decided.iter().all(Option::is_none) {
@@ -66,7 +67,7 @@ pub(crate) fn conditions(function: Value<'_>, blocks: &[Block<'_>]) -> Vec<Optio
     each.map(condition).collect()
 }
 
-/// Returns the value that a block's end depends on.
+/// Returns the value on which the end of a block depends.
 fn decided_by(end: Value<'_>) -> Option<Value<'_>> {
     match end.opcode()? {
         Opcode::LLVMBr => end.condition(),
@@ -75,7 +76,7 @@ fn decided_by(end: Value<'_>) -> Option<Value<'_>> {
     }
 }
 
-/// Returns whether each block is in a loop that one of its ways leaves.
+/// Returns whether each block is in a loop that one of the block's edges leaves.
 fn loop_ends(blocks: &[Block<'_>]) -> Vec<bool> {
     let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
     let successors: Vec<Vec<usize>> = blocks
@@ -84,7 +85,7 @@ fn loop_ends(blocks: &[Block<'_>]) -> Vec<bool> {
         .collect();
     let graph = Graph { successors };
     let mut ends = vec![false; blocks.len()];
-    // A cycle with two entries is not a loop that could be named.
+    // A cycle with two entries is not a natural loop, so it has no name.
     for natural in graph.loops().unwrap_or_default() {
         for &block in &natural.blocks {
             ends[block] |= graph.successors[block].iter().any(|next| natural.blocks.binary_search(next).is_err());
@@ -93,12 +94,12 @@ fn loop_ends(blocks: &[Block<'_>]) -> Vec<bool> {
     ends
 }
 
-/// Causes of the values of one function.
+/// The causes of the values of one function.
 struct Function<'f, 'c> {
     blocks: &'f [Block<'c>],
-    /// Place of each block in their order.
+    /// The position of each block in the order.
     numbers: HashMap<Block<'c>, usize>,
-    /// Of a kernel all threads have the same arguments.
+    /// The causes of the arguments; in a kernel, all threads have the same arguments.
     of_arguments: Causes,
     known: HashMap<Value<'c>, Causes>,
 }
@@ -110,7 +111,7 @@ impl<'f, 'c> Function<'f, 'c> {
         Function { blocks, numbers, of_arguments, known: HashMap::new() }
     }
 
-    /// Returns the causes of all values, by repetition until none grows.
+    /// Computes the causes of all values: repeats the analysis until no set grows.
     fn solved(mut self) -> Self {
         let instructions: Vec<_> = self.blocks.iter().map(|block| block.instructions()).collect();
         for _ in 0..MOST_ROUNDS {
@@ -146,11 +147,11 @@ impl<'f, 'c> Function<'f, 'c> {
         let operand = |index: u32| self.causes(value.operand(index));
         match opcode {
             Opcode::LLVMPHI => self.phi(value),
-            // What all lanes load from one address is the same for all.
+            // If all lanes load from the same address, they load the same value.
             Opcode::LLVMLoad if operand(0).is_empty() => Causes::default(),
             Opcode::LLVMLoad | Opcode::LLVMAtomicRMW => Causes::from_decider(Decider::Data),
             Opcode::LLVMAtomicCmpXchg => Causes::from_decider(Decider::Attempt),
-            // Memory of the thread's own.
+            // This is the thread's own memory.
             Opcode::LLVMAlloca => Causes::from_decider(Decider::Computed),
             Opcode::LLVMCall => self.call(value),
             Opcode::LLVMURem | Opcode::LLVMSRem => {
@@ -182,25 +183,25 @@ impl<'f, 'c> Function<'f, 'c> {
         }
     }
 
-    /// Operations on some of a number's bits.
+    /// Returns the causes of an operation on some bits of a number.
     fn bits(&self, value: Value<'c>) -> Causes {
         let causes = self.of_all(&value.operands());
         if !causes.has(Decider::Thread) || Linear::recognise(value).is_some() {
             return causes;
         }
         let constant = [0, 1].into_iter().find_map(|index| value.operand(index).as_u64());
-        // All bits of the lane's number, or none of them.
+        // The operation uses all bits of the lane number, or none.
         let lane = constant.map(|bits| bits & LANE_BITS);
         let keeps = match value.opcode() {
             Some(Opcode::LLVMAnd) => matches!(lane, Some(0 | LANE_BITS)),
-            // Two conditions in one: `a == 0 && b == 0` tests whether any bit of either is set.
+            // Two conditions are combined in one: `a == 0 && b == 0` tests whether any bit of either value is set.
             Some(Opcode::LLVMOr) => lane.is_none_or(|bits| bits == 0),
             _ => lane == Some(0),
         };
         if keeps { causes } else { causes.with(Decider::Alternation) }
     }
 
-    /// Returns a value that the way to here chooses: what decided over the way counts, too.
+    /// Returns the causes of a value that depends on the path to this block; the causes of the branch also count.
     fn phi(&self, phi: Value<'c>) -> Causes {
         let here = phi.block().and_then(|block| self.numbers.get(&block).copied()).unwrap_or(0);
         let mut causes = Causes::default();
@@ -214,11 +215,13 @@ impl<'f, 'c> Function<'f, 'c> {
                 causes = causes.and(self.causes(condition));
             }
         }
-        // A loop's variable that grows by the same in each iteration is as good as the number that it begins with.
+        // A loop variable that increases by the same amount in each iteration differs between lanes only if its start
+        // value does.
         if recurs { causes.if_any(Decider::Computed) } else { causes }
     }
 
-    /// Returns whether what a loop's variable becomes is what it was, or a step further that is the same for all lanes.
+    /// Returns whether the next value of a loop variable is its old value, or its old value plus a step that is the
+    /// same for all lanes.
     fn is_counted(&self, next: Value<'c>, phi: Value<'c>) -> bool {
         if next == phi || !next.is_instruction() || self.causes(next).is_empty() {
             return true;
@@ -245,7 +248,7 @@ impl<'f, 'c> Function<'f, 'c> {
             }
             Call::Register(_) | Call::Nothing | Call::Hook(_) => Causes::default(),
             Call::PassThrough => arguments,
-            // Votes and the like: all lanes have the same result, and each tests its own bit.
+            // For votes and similar calls, all lanes have the same result, and each tests its own bit.
             Call::WarpWide => Causes::from_decider(Decider::Exchange),
             Call::Pure if call.ty().is_float() => arguments.if_any(Decider::Computed),
             Call::Pure => arguments,
@@ -260,5 +263,5 @@ impl<'f, 'c> Function<'f, 'c> {
     }
 }
 
-/// Intrinsics by which lanes of a warp learn of each other.
+/// Intrinsics by which lanes of a warp exchange data.
 const EXCHANGES: [&str; 4] = ["llvm.nvvm.match.", "llvm.nvvm.redux.", "llvm.nvvm.elect.", "llvm.nvvm.fns"];

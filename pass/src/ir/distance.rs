@@ -1,17 +1,17 @@
-//! How far apart two addresses are, where that is a constant.
+//! Computes the distance between two addresses, if it is a constant.
 
 use super::address::steps;
 use super::linear::Linear;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
-/// Most nested sums and products that are expanded to an index's terms.
+/// The maximum depth of nested sums and products that are expanded to an index's terms.
 const DEEPEST: u32 = 12;
 
-/// How a value came to 64 bits.
+/// How a value was extended to 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extension {
-    /// It has them.
+    /// The value already has 64 bits.
     Whole,
     Signed,
     Unsigned,
@@ -22,7 +22,7 @@ impl Extension {
     fn goes_through(self, sum: Value<'_>) -> bool {
         match self {
             Extension::Whole => true,
-            // `or disjoint` wraps in neither way.
+            // An `or disjoint` wraps neither as a signed nor as an unsigned sum.
             Extension::Signed => sum.is_nsw() || sum.is_disjoint(),
             Extension::Unsigned => sum.is_nuw() || sum.is_disjoint(),
         }
@@ -43,7 +43,7 @@ struct Term<'c> {
     scale: i64,
 }
 
-/// An address as a pointer, multiples of values, and a constant; all modulo 2^64.
+/// An address as the sum of a pointer, multiples of values, and a constant, all modulo 2^64.
 #[derive(Clone, Debug)]
 pub struct Sum<'c> {
     root: Value<'c>,
@@ -63,7 +63,7 @@ impl<'c> Sum<'c> {
                     let Some(steps) = steps(sum.root, layout) else { break };
                     sum.constant = sum.constant.wrapping_add(steps.constant);
                     for step in steps.variable {
-                        // Narrow indices of a `getelementptr` are extended with their sign.
+                        // Narrow indices of a `getelementptr` are sign-extended.
                         let narrow = step.index.ty().int_bits().is_none_or(|bits| bits < 64);
                         let extension = if narrow { Extension::Signed } else { Extension::Whole };
                         sum.add(step.index, extension, step.scale as i64, DEEPEST);
@@ -91,7 +91,7 @@ impl<'c> Sum<'c> {
         }
     }
 
-    /// Adds what a value is made of, if that is known to be the same.
+    /// Adds the parts of a value, if the sum of the parts is known to be the same.
     fn add_parts(&mut self, value: Value<'c>, extension: Extension, scale: i64, deepest: u32) -> bool {
         if extension.goes_through(value)
             && let Some(linear) = Linear::recognise(value)
@@ -110,7 +110,7 @@ impl<'c> Sum<'c> {
             return true;
         }
         match value.opcode() {
-            // An extension by sign of one by sign is one; the same holds without signs, and `nneg` is both.
+            // Two sign extensions are equivalent to one; the same applies to zero extensions, and `nneg` permits both.
             Some(Opcode::LLVMSExt) if extension != Extension::Unsigned => {
                 self.add(value.operand(0), Extension::Signed, scale, deepest);
             }
@@ -128,7 +128,8 @@ impl<'c> Sum<'c> {
         self.constant
     }
 
-    /// Bytes from `self` to `other`, the same in every lane and whenever both are computed from the same values.
+    /// Returns the number of bytes from `self` to `other`, which is the same in every lane if both are computed from
+    /// the same values.
     pub fn to(&self, other: &Sum<'c>) -> Option<i64> {
         let same = self.root == other.root
             && self.terms.len() == other.terms.len()

@@ -1,4 +1,4 @@
-//! Variables that kernels can address.
+//! The variables that kernels can address.
 
 use super::space;
 use crate::llvm::debug::Variable;
@@ -6,21 +6,21 @@ use crate::llvm::shim::demangle;
 use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 
-/// Returns the module's globals in memory that kernels can address: defined, not shared memory, in the module's own order.
-/// Their index is that of the module's descriptor and of the site table.
+/// Returns the module's globals in memory that kernels can address: defined variables, without shared memory, in the
+/// module's order. Their index is the same in the module's descriptor and in the site table.
 pub fn device_globals<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
     module
         .variables()
         .into_iter()
         .filter(|variable| {
             let addressable = matches!(variable.address_space(), space::GENERIC | space::GLOBAL | space::CONSTANT);
-            // `llvm.used` and its kin are lists for the compiler.
+            // `llvm.used` and similar variables are lists for the compiler.
             addressable && !variable.is_declaration() && !variable.name().starts_with("llvm.")
         })
         .collect()
 }
 
-/// The name that a variable was declared with, without scopes.
+/// Returns the name with which a variable was declared, without scopes.
 pub(crate) fn declared_name(variable: Value<'_>) -> String {
     let declared = Variable::of_global(variable).map(Variable::name).filter(|name| !name.is_empty());
     declared.unwrap_or_else(|| {

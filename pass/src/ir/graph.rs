@@ -1,25 +1,25 @@
-//! Block graph of a function: dominators, natural loops, and the order in which warps run blocks.
+//! The control flow graph of a function: dominators, natural loops, and the order in which warps run blocks.
 //!
-//! The order is part of the contract, since block counts are reported: reverse post-order with the blocks of each
-//! loop together, so that all lanes have left a loop before what follows it runs.
+//! The order is part of the specification, because block counts are reported. It is reverse post-order, with the blocks
+//! of each loop together, so that all lanes have left a loop before the code after it runs.
 
 /// Control flow between blocks `0..n`; block 0 is the entry.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// Successors of each block, in the order of its terminator.
+    /// The successors of each block, in the order of its terminator.
     pub successors: Vec<Vec<usize>>,
 }
 
 /// A natural loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Its only entry.
+    /// The only entry of the loop.
     pub header: usize,
-    /// Blocks, the header and those of inner loops among them, ascending.
+    /// The blocks in ascending order, including the header and the blocks of inner loops.
     pub blocks: Vec<usize>,
 }
 
-/// The graph has a cycle that is entered at two places.
+/// The graph has a cycle with two entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Irreducible;
 
@@ -28,13 +28,13 @@ impl Graph {
         self.successors.len()
     }
 
-    /// Reachable blocks in reverse post-order; of several successors the first comes first.
+    /// Returns the reachable blocks in reverse post-order; among several successors, the first comes first.
     fn reverse_post_order(&self) -> Vec<usize> {
         let inside = vec![true; self.len()];
         post_order(0, &self.successors, &inside)
     }
 
-    /// Where each block is in the order; `usize::MAX` for those that are not in it.
+    /// Returns the position of each block in the order; `usize::MAX` for blocks that are not in it.
     fn positions(&self, order: &[usize]) -> Vec<usize> {
         let mut position = vec![usize::MAX; self.len()];
         for (index, &block) in order.iter().enumerate() {
@@ -43,7 +43,7 @@ impl Graph {
         position
     }
 
-    /// Predecessors among the blocks of the order.
+    /// Returns the predecessors among the blocks of the order.
     fn predecessors(&self, order: &[usize]) -> Vec<Vec<usize>> {
         let mut predecessors = vec![Vec::new(); self.len()];
         for &block in order {
@@ -54,12 +54,13 @@ impl Graph {
         predecessors
     }
 
-    /// Immediate dominators; `None` for the entry and for unreachable blocks.
+    /// Returns the immediate dominators; `None` for the entry and for unreachable blocks.
     pub fn dominators(&self) -> Vec<Option<usize>> {
         let order = self.reverse_post_order();
         let position = self.positions(&order);
         let predecessors = self.predecessors(&order);
-        // Cooper, Harvey and Kennedy: iterate to the fixed point, meeting by walking up the tree.
+        // The algorithm of Cooper, Harvey and Kennedy: iterate to the fixed point, and intersect by walking up the
+        // tree.
         let mut dominator: Vec<Option<usize>> = vec![None; self.len()];
         dominator[0] = Some(0);
         let mut changed = true;
@@ -83,7 +84,7 @@ impl Graph {
         dominator
     }
 
-    /// Natural loops, outer before inner.
+    /// Returns the natural loops, outer loops before inner loops.
     pub fn loops(&self) -> Result<Vec<Loop>, Irreducible> {
         let dominator = self.dominators();
         let dominates = |above: usize, mut below: usize| loop {
@@ -124,10 +125,10 @@ impl Graph {
         Ok(loops)
     }
 
-    /// All reachable blocks in the order in which warps run them.
+    /// Returns all reachable blocks in the order in which warps run them.
     pub fn warp_order(&self) -> Result<Vec<usize>, Irreducible> {
         let loops = self.loops()?;
-        // Innermost loop of each block: loops are listed outer first, so the last one wins.
+        // The innermost loop of each block: outer loops are listed first, so the last entry remains.
         let mut innermost = vec![None; self.len()];
         for (index, natural) in loops.iter().enumerate() {
             for &block in &natural.blocks {
@@ -154,8 +155,8 @@ struct Region<'a> {
 }
 
 impl Region<'_> {
-    /// Head of the node that stands for `block` when the region is `outer`: the block itself, or the header of the
-    /// loop directly inside `outer` that holds it. `None` outside the region.
+    /// Returns the head of the node that represents `block` in the region `outer`: the block itself, or the header of
+    /// the loop directly inside `outer` that contains it. Returns `None` for a block outside the region.
     fn node(&self, outer: Option<usize>, block: usize) -> Option<usize> {
         let mut inner = self.innermost[block];
         if inner == outer {
@@ -176,7 +177,7 @@ impl Region<'_> {
             Some(index) => self.loops[index].blocks.clone(),
             None => (0..count).collect(),
         };
-        // Graph in which every inner loop is one node, named by its header; back edges are left out.
+        // A graph in which every inner loop is one node, named by its header; back edges are removed.
         let mut successors = vec![Vec::new(); count];
         let mut inside = vec![false; count];
         for block in members {
@@ -201,7 +202,7 @@ impl Region<'_> {
         }
     }
 
-    /// Returns the loop directly inside `outer` that is or holds `index`.
+    /// Returns the loop directly inside `outer` that is `index` or contains it.
     fn child(&self, outer: Option<usize>, mut index: usize) -> Option<usize> {
         while self.parent[index] != outer {
             index = self.parent[index]?;
@@ -222,7 +223,7 @@ fn meet(dominator: &[Option<usize>], position: &[usize], mut left: usize, mut ri
     left
 }
 
-/// Reverse post-order without recursion: kernels can have thousands of blocks.
+/// Returns the post-order without recursion, because kernels can have thousands of blocks.
 fn post_order(entry: usize, successors: &[Vec<usize>], inside: &[bool]) -> Vec<usize> {
     let mut seen = vec![false; successors.len()];
     let mut order = Vec::new();
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_loop_exit_comes_after_the_body() {
-        // 1 is a loop head that leaves to 3 or continues to 2; plain reverse post-order may put 3 before 2.
+        // Block 1 is a loop header that leaves to 3 or continues to 2; plain reverse post-order may put 3 before 2.
         let order = graph(&[&[1], &[3, 2], &[1], &[]]).warp_order().unwrap();
         assert_eq!(order, [0, 1, 2, 3]);
         let order = graph(&[&[1], &[2, 3], &[1], &[]]).warp_order().unwrap();
@@ -264,7 +265,8 @@ mod tests {
 
     #[test]
     fn nested_loops_stay_together() {
-        // Outer loop 1..=5 with inner loop 2,3; 4 is a side path of the outer loop, 6 the exit of both.
+        // The outer loop is 1..=5, the inner loop 2 and 3; 4 is a side path of the outer loop, and 6 is the exit of
+        // both.
         let order = graph(&[&[1], &[4, 2], &[3, 6], &[2, 5], &[5], &[1, 6], &[]]).warp_order().unwrap();
         let place = |block| order.iter().position(|&other| other == block).unwrap();
         assert_eq!(place(3), place(2) + 1);

@@ -1,8 +1,8 @@
-//! Which functions can be launched.
+//! Determines which functions can be launched.
 
 use crate::llvm::Value;
 
-/// Number of the calling convention of kernels.
+/// The number of the calling convention of kernels.
 pub const KERNEL_CONVENTION: u32 = 71;
 
 /// Returns whether a function can be launched.

@@ -1,21 +1,21 @@
-//! Arithmetic that is linear in its operands: shared by all analyses of addresses, lanes and threads. Whether
-//! a result wraps, and what that means, is up to each of them.
+//! Arithmetic that is linear in its operands. All analyses of addresses, lanes and threads share this file. Each
+//! analysis decides whether a result can wrap, and what this means.
 
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;
 
-/// What an instruction on integers makes of its operands.
+/// The result of an integer instruction as a function of its operands.
 pub enum Linear<'c> {
-    /// The first and this many times (1 or -1) the second.
+    /// The first operand plus a multiple (1 or -1) of the second.
     Sum(Value<'c>, Value<'c>, i64),
-    /// A multiple by a power of two, which is less than 2^63.
+    /// The product with a power of two that is less than 2^63.
     Shifted(Value<'c>, i64),
-    /// The product; linear where one of them is known or the same for all.
+    /// A product, which is linear if one of the operands is constant or the same for all.
     Product(Value<'c>, Value<'c>),
 }
 
 impl<'c> Linear<'c> {
-    /// Of an instruction; `None` for all that are something else.
+    /// Recognises an instruction; returns `None` for all others.
     pub fn recognise(value: Value<'c>) -> Option<Linear<'c>> {
         let operands = || (value.operand(0), value.operand(1));
         match value.opcode()? {

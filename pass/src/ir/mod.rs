@@ -1,4 +1,4 @@
-//! Facts of device code that all stages share: address spaces, kernels, calls by name, pointer arithmetic.
+//! Properties of device code that all stages use: address spaces, kernels, calls by name, pointer arithmetic.
 
 pub(crate) mod address;
 pub(crate) mod barrier;

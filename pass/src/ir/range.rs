@@ -1,16 +1,17 @@
 //! Ranges of values.
 
-/// Values of all active lanes as signed 64-bit numbers, inclusive; sign-extended where the type is narrower.
+/// The range of a value in all active lanes, as signed 64-bit numbers with inclusive limits; narrower types are
+/// sign-extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Smallest.
+    /// The smallest value.
     pub low: i64,
-    /// Largest.
+    /// The largest value.
     pub high: i64,
 }
 
 impl Range {
-    /// Every value of an integer of this width, as signed.
+    /// Returns the range of all values of an integer with this width, interpreted as signed.
     pub fn full(bits: u32) -> Range {
         match bits {
             0..=63 => Range { low: -(1 << (bits.max(1) - 1)), high: (1 << (bits.max(1) - 1)) - 1 },
@@ -18,12 +19,12 @@ impl Range {
         }
     }
 
-    /// One value.
+    /// Returns a range with one value.
     pub fn constant(value: i64) -> Range {
         Range { low: value, high: value }
     }
 
-    /// Returns whether it lies in the signed range of this width.
+    /// Returns whether the range is within the signed range of this width.
     pub fn fits(self, bits: u32) -> bool {
         let full = Range::full(bits);
         self.low >= full.low && self.high <= full.high
@@ -34,23 +35,23 @@ impl Range {
         self.low >= 0
     }
 
-    /// Sum, or `None` where 64 bits do not hold it.
+    /// Returns the range of the sum, or `None` if it does not fit in 64 bits.
     pub fn plus(self, other: Range) -> Option<Range> {
         Some(Range { low: self.low.checked_add(other.low)?, high: self.high.checked_add(other.high)? })
     }
 
-    /// Difference.
+    /// Returns the range of the difference.
     pub fn minus(self, other: Range) -> Option<Range> {
         Some(Range { low: self.low.checked_sub(other.high)?, high: self.high.checked_sub(other.low)? })
     }
 
-    /// Bitwise or of natural numbers: nothing above the highest bit that either can have.
+    /// Returns the range of the bitwise or of natural numbers: no bit above the highest possible bit of either is set.
     pub fn or(self, other: Range) -> Range {
         let bits = (self.high | other.high) as u64;
         Range { low: 0, high: u64::MAX.checked_shr(bits.leading_zeros()).unwrap_or(0) as i64 }
     }
 
-    /// Product.
+    /// Returns the range of the product.
     pub fn times(self, other: Range) -> Option<Range> {
         let mut ends = [0; 4];
         for (index, (left, right)) in

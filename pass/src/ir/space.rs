@@ -1,11 +1,11 @@
-//! Address spaces of device code, as the NVPTX target numbers them.
+//! The address spaces of device code, with the numbers of the NVPTX target.
 
 use super::kernel::is_kernel;
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;
 use warpline_format::access::Space;
 
-/// Not known at compile time.
+/// The space is not known at compile time.
 pub const GENERIC: u32 = 0;
 /// Global memory.
 pub const GLOBAL: u32 = 1;
@@ -18,7 +18,7 @@ pub const LOCAL: u32 = 5;
 /// Kernel parameters.
 pub const PARAMETER: u32 = 101;
 
-/// Address space of the pointers of a space.
+/// Returns the address space number of the pointers of a space.
 pub(crate) fn number_of(space: Space) -> u32 {
     match space {
         Space::Generic => GENERIC,
@@ -29,7 +29,7 @@ pub(crate) fn number_of(space: Space) -> u32 {
     }
 }
 
-/// Space of a pointer type's address space; `None` for kernel parameters, which are not memory traffic.
+/// Returns the space for a pointer type's address space, or `None` for kernel parameters, which are not memory traffic.
 pub(crate) fn space_of(number: u32) -> Option<Space> {
     Some(match number {
         GLOBAL => Space::Global,
@@ -37,13 +37,13 @@ pub(crate) fn space_of(number: u32) -> Option<Space> {
         CONSTANT => Space::Constant,
         LOCAL => Space::Local,
         PARAMETER => return None,
-        // Shared memory of the cluster may be another block's; the records resolve it.
+        // Shared memory of the cluster may belong to another block; the records resolve it.
         _ => Space::Generic,
     })
 }
 
-/// Returns the space of a pointer, also where it is generic only because an intrinsic takes no other: pointers in kernel parameters
-/// are global.
+/// Returns the space of a pointer, even if it is generic only because an intrinsic accepts no other pointer. Pointers
+/// in kernel parameters are global.
 pub(crate) fn space_of_pointer(mut pointer: Value<'_>) -> Space {
     while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) =
         pointer.opcode().or_else(|| pointer.constant_opcode())

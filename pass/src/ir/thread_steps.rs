@@ -1,4 +1,5 @@
-//! How a value changes from one thread of a block to the next: as a multiple of `threadIdx.x`, `.y` and `.z`.
+//! Determines how a value changes from one thread of a block to the next, as a multiple of `threadIdx.x`, `.y` and
+//! `.z`.
 
 use super::address::steps;
 use super::class::{Register, register};
@@ -7,22 +8,23 @@ use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 use std::collections::HashMap;
 
-/// Most values that are analysed for one address: loops within loops are walked again for each.
+/// The maximum number of values that are analysed for one address, because nested loops are analysed again for each
+/// address.
 const BUDGET: u32 = 2000;
-/// Values that depend on each other, at most.
+/// The maximum depth of values that depend on each other.
 const DEEPEST: u32 = 64;
 
-/// How a value changes when one thread index grows by one.
+/// How a value changes when one thread index increases by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Step<'c> {
-    /// Not at all.
+    /// The value does not change.
     #[default]
     None,
-    /// By so much; bytes for addresses.
+    /// The value changes by this number; for addresses, in bytes.
     Bytes(i64),
-    /// By a multiple of a value that is the same for all threads, or of two such values.
+    /// The value changes by a value that is the same for all threads, or by the product of two such values.
     Times(Value<'c>, Option<Value<'c>>),
-    /// In another way.
+    /// The value changes in another way.
     Other,
 }
 
@@ -55,7 +57,7 @@ impl<'c> Step<'c> {
         }
     }
 
-    /// Of a value that is one or the other.
+    /// Returns the step of a value that is one of two values.
     fn or(self, other: Step<'c>) -> Step<'c> {
         match (self, other) {
             (one, two) if one == two => one,
@@ -72,9 +74,9 @@ impl<'c> Step<'c> {
 /// How a value changes with the thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Form<'c> {
-    /// With `threadIdx.x`, `.y`, `.z`.
+    /// The steps for `threadIdx.x`, `.y`, `.z`.
     pub steps: [Step<'c>; 3],
-    /// It depends on something that was loaded from memory.
+    /// Whether the value depends on something that was loaded from memory.
     pub loaded: bool,
 }
 
@@ -88,7 +90,7 @@ impl<'c> Form<'c> {
         Form { steps: self.steps.map(step), ..self }
     }
 
-    /// The same in all threads of a block.
+    /// Returns whether the value is the same in all threads of a block.
     fn is_uniform(&self) -> bool {
         self.steps == [Step::None; 3]
     }
@@ -98,17 +100,17 @@ impl<'c> Form<'c> {
     }
 }
 
-/// Forms of the values of one function.
+/// The forms of the values of one function.
 #[derive(Default)]
 pub struct Forms<'c> {
     known: HashMap<Value<'c>, Form<'c>>,
-    /// Loop variables under analysis, assumed not to change.
+    /// The loop variables under analysis, which are assumed not to change.
     assumed: HashMap<Value<'c>, Form<'c>>,
     budget: u32,
 }
 
 impl<'c> Forms<'c> {
-    /// Form of an address.
+    /// Returns the form of an address.
     pub fn form(&mut self, address: Value<'c>, layout: Layout<'_>) -> Form<'c> {
         self.budget = BUDGET;
         self.assumed.clear();
@@ -130,7 +132,7 @@ impl<'c> Forms<'c> {
         }
         self.budget -= 1;
         let form = self.instruction(value, layout, depth - 1);
-        // A result that depends on an assumption is not kept.
+        // A result that depends on an assumption is not stored.
         if self.assumed.is_empty() {
             self.known.insert(value, form);
         }
@@ -181,7 +183,7 @@ impl<'c> Forms<'c> {
             Some(Opcode::LLVMCall) => self.call(value, layout, depth),
             Some(Opcode::LLVMLoad) => {
                 let address = operand(0).each(Step::opaque);
-                // Arguments of kernels lie in memory, too; those are the same for all.
+                // Arguments of kernels are also in memory, but they are the same for all threads.
                 Form { loaded: address.loaded || !address.is_uniform(), ..address }
             }
             _ => {

@@ -1,11 +1,11 @@
-//! What instructions mean to other threads.
+//! The effects of instructions on other threads.
 
 use super::barrier::{Barrier, barrier};
 use super::class::{Call, classify};
 use crate::llvm::Value;
 use crate::llvm::value::{Opcode, Ordering};
 
-/// Returns whether an instruction ends the thread: inline assembly `exit;`, or the intrinsic.
+/// Returns whether an instruction ends the thread: the inline assembly `exit;` or the intrinsic.
 pub fn is_thread_exit(value: Value<'_>) -> bool {
     let Some(callee) = value.called_value() else { return false };
     if callee.is_inline_asm() {
@@ -19,7 +19,7 @@ pub fn is_block_barrier(value: Value<'_>) -> bool {
     barrier(value) == Some(Barrier::Block)
 }
 
-/// Returns whether other threads may see that an instruction was executed.
+/// Returns whether other threads can observe that an instruction was executed.
 pub fn is_seen_by_others(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
@@ -50,7 +50,7 @@ pub fn exchanges(value: Value<'_>) -> bool {
     }
 }
 
-/// Returns whether what an instruction reads may be written by other threads meanwhile.
+/// Returns whether other threads may write the memory that an instruction reads at the same time.
 pub fn reads_from_others(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(Opcode::LLVMLoad) => {
@@ -63,7 +63,8 @@ pub fn reads_from_others(value: Value<'_>) -> bool {
                 let text = callee.asm_text();
                 return ["ld.", "atom.", "_wait."].iter().any(|part| text.contains(part));
             }
-            // A function of the module may read anything; intrinsics other than atomics read nothing that changes.
+            // A function of the module may read any memory; intrinsics other than atomics read only memory that does
+            // not change.
             let name = callee.name();
             let waits = name.starts_with("llvm.nvvm.mbarrier.") && name.contains("_wait")
                 || name.contains("mbarrier.test.wait");

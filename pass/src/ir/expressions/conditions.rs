@@ -1,8 +1,8 @@
-//! Simplification of expressions under a condition.
+//! Simplifies expressions under a condition.
 //!
-//! What is left over of an unrolled loop starts at 0 where the unrolled one was not entered, and after its last
-//! iteration otherwise. That choice is evaluated only in lanes that reach the loop, but its condition repeats that;
-//! without the repetition, only the launch decides it.
+//! The remainder loop of an unrolled loop starts at 0 if the unrolled loop was not entered, and after its last
+//! iteration otherwise. This choice is evaluated only in lanes that reach the remainder loop, but its condition repeats
+//! the condition for this. Without the repetition, only the launch decides the choice.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,17 +11,17 @@ use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKi
 
 use super::sink::Sink;
 
-/// Facts that conditions imply, by condition.
+/// The facts that each condition implies.
 type ImpliedFacts = HashMap<ExpressionId, Rc<BTreeSet<ExpressionId>>>;
 
 impl Sink {
-    /// Simplifies an expression under a condition: choices that it decides are made, and facts that it implies are left
-    /// out of their conditions.
+    /// Simplifies an expression under a condition: choices that the condition decides are made, and facts that it
+    /// implies are removed from their conditions.
     pub(crate) fn where_holds(&mut self, id: ExpressionId, condition: ExpressionId) -> ExpressionId {
         let holds = self.implied_by(condition, &mut ImpliedFacts::new());
         self.rebuilt(id, |sink, old, at| match sink.get(old) {
             Expression { kind: ExpressionKind::Choice(condition, one, other), .. } => {
-                // The rest of it may be implied, too.
+                // The rest of the condition may also be implied.
                 let rest = at(condition);
                 let rest = if sink.is_known(rest) { rest } else { condition };
                 let mut is_said = |of: ExpressionId| (holds.contains(&of), holds.contains(&sink.opposite(of)));
@@ -43,7 +43,7 @@ impl Sink {
         })
     }
 
-    /// Rewrites a condition so that each part is evaluated only where those before it are true.
+    /// Rewrites a condition so that each part is evaluated only if the parts before it are true.
     pub(crate) fn in_turn(&mut self, condition: ExpressionId) -> ExpressionId {
         if let Some(&known) = self.in_turn.get(&condition) {
             return known;
@@ -59,7 +59,7 @@ impl Sink {
         found
     }
 
-    /// Returns what a condition implies: its parts, and for alternatives what both imply.
+    /// Returns the facts that a condition implies: its parts, or, for an alternative, the facts that both sides imply.
     fn implied_by(&self, condition: ExpressionId, known: &mut ImpliedFacts) -> Rc<BTreeSet<ExpressionId>> {
         if let Some(known) = known.get(&condition) {
             return known.clone();
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// `index < of`, for parameters that are numbers here.
+    /// Creates `index < of`, with a constant in place of the parameter.
     fn less(sink: &mut Sink, axis: u8, than: i64) -> ExpressionId {
         let index = sink.node(32, false, ExpressionKind::Thread(axis));
         let number = sink.constant(32, than);
@@ -101,7 +101,7 @@ mod tests {
         let (inside, few) = (less(&mut sink, 0, 80), less(&mut sink, 1, 4));
         let many = sink.opposite(few);
         let and = |sink: &mut Sink, one, other| sink.binary(1, false, Binary::And, one, other);
-        // A loop that lanes inside reach, where there are few iterations or after many.
+        // A loop that lanes for which `inside` is true reach, either if there are few iterations or after many.
         let (alone, behind) = (and(&mut sink, inside, few), and(&mut sink, inside, many));
         let reached = sink.binary(1, false, Binary::Or, alone, behind);
         let (zero, eight) = (sink.constant(32, 0), sink.constant(32, 8));
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(sink.in_turn(reached), reached);
     }
 
-    /// A slot of a hash table, found at the first position that is probed or at a later one: the loads are of one line.
+    /// A slot of a hash table that is found at the first probed position or at a later one: the loads are on one line.
     #[test]
     fn loads_of_a_line_are_no_one_value() {
         let mut sink = Sink::default();

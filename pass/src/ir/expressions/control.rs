@@ -1,30 +1,30 @@
-//! Control flow of a function as expressions need it: its loops, and the branches that decide over a block within one
-//! iteration of the loops around it.
+//! The control flow of a function as expressions need it: its loops, and the branches that decide whether a block runs
+//! within one iteration of the loops around it.
 
 use crate::ir::control::{Decision, decisions};
 use crate::ir::graph::{Graph, Loop};
 use crate::llvm::Block;
 use std::collections::HashMap;
 
-/// Control flow of a function.
+/// The control flow of a function.
 pub(super) struct Control<'c> {
     pub(super) blocks: Vec<Block<'c>>,
     pub(super) numbers: HashMap<Block<'c>, usize>,
-    /// Distinct successors.
+    /// The distinct successors of each block.
     pub(super) successors: Vec<Vec<usize>>,
-    /// Outer before inner.
+    /// The loops, outer loops before inner loops.
     pub(super) loops: Vec<Loop>,
-    /// Loops around each block, outermost first.
+    /// The loops around each block, outermost first.
     pub(super) around: Vec<Vec<usize>>,
-    /// What each block depends on within an iteration. A side is an index into [`Control::within`].
+    /// The dependences of each block within an iteration. A side is an index into [`Control::within`].
     pub(super) decisions: Vec<Vec<Decision>>,
-    /// Successors with every back edge led to where its loop is left.
+    /// The successors, in which every back edge is redirected to the loop's exit.
     pub(super) within: Vec<Vec<usize>>,
     dominators: Vec<Option<usize>>,
 }
 
 impl<'c> Control<'c> {
-    /// `None` for control flow with loops that are entered at two places.
+    /// Returns `None` for control flow with loops that have two entries.
     pub(super) fn new(blocks: Vec<Block<'c>>) -> Option<Control<'c>> {
         let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
         let successors: Vec<Vec<usize>> = blocks
@@ -54,7 +54,7 @@ impl<'c> Control<'c> {
                     let back = loops.iter().position(|one| one.header == next && one.blocks.contains(&block));
                     back.map_or_else(|| vec![next], exits)
                 });
-                // The exit of an inner loop may be the head of an outer one.
+                // The exit of an inner loop may be the header of an outer loop.
                 distinct(led.filter(|&next| !dominates(&dominators, next, block)))
             })
             .collect();
@@ -67,7 +67,7 @@ impl<'c> Control<'c> {
         self.loops[natural].blocks.binary_search(&block).is_ok()
     }
 
-    /// Returns whether a block runs in each iteration of a loop that is not its last.
+    /// Returns whether a block runs in each iteration of a loop except the last.
     pub(super) fn always(&self, natural: usize, block: usize) -> bool {
         let header = self.loops[natural].header;
         let mut latches = self.loops[natural].blocks.iter().filter(|&&one| self.successors[one].contains(&header));

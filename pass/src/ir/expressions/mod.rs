@@ -1,6 +1,6 @@
-//! Addresses as expressions of what a launch gives: indices, sizes, arguments, loop counters. What follows an address
-//! through the code elsewhere needs one fact of it (its step from thread to thread, its distance from another one) and
-//! may give up early; here the whole value is written down, to be evaluated when the launch is known.
+//! Addresses as expressions of the launch parameters: indices, sizes, arguments, loop counters. Other code that
+//! analyses addresses needs only one property (the step from thread to thread, or the distance from another address)
+//! and may stop early. Here the complete value is stored, to be evaluated when the launch is known.
 
 mod conditions;
 mod control;

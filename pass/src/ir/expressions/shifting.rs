@@ -1,25 +1,25 @@
-//! Loop variables that are shifted in each iteration: strides of trees and scans, which halve or double.
+//! Loop variables that are shifted in each iteration: the strides of trees and scans, which halve or double.
 
 use super::Sink;
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;
 use warpline_format::expression::{Binary, ExpressionId, ExpressionKind, LoopId};
 
-/// How a variable changes from iteration to iteration.
+/// How a variable changes from one iteration to the next.
 pub(super) struct Shifting {
     operation: Operation,
-    /// Bits that it is shifted by in each.
+    /// The number of bits by which it is shifted in each iteration.
     by: i64,
 }
 
 enum Operation {
     Shift(Binary),
-    /// Divided by a power of two, towards zero.
+    /// A division by a power of two that rounds towards zero.
     Quotient,
 }
 
 impl Shifting {
-    /// Of a loop head's `phi`, whose value in the iteration after is `next`.
+    /// Recognises the change of a loop header's `phi` whose value in the next iteration is `next`.
     pub(super) fn recognise(next: Value<'_>, phi: Value<'_>) -> Option<Shifting> {
         if !next.is_instruction() {
             return None;
@@ -41,14 +41,14 @@ impl Shifting {
         (1..64).contains(&by).then_some(Shifting { operation: known, by })
     }
 
-    /// Returns the variable's value, from `start` on.
+    /// Returns the variable's value for the start value `start`.
     pub(super) fn value(self, bits: u32, start: ExpressionId, lap: LoopId, sink: &mut Sink) -> ExpressionId {
         let counter = sink.node(bits, true, ExpressionKind::Counter(lap));
         let by = sink.constant(bits, self.by);
         let distance = sink.binary(bits, true, Binary::Product, counter, by);
         match self.operation {
             Operation::Shift(operation) => sink.binary(bits, false, operation, start, distance),
-            // Quotients towards zero by two powers of two are one by their product.
+            // Two quotients towards zero by powers of two are equivalent to one quotient by their product.
             Operation::Quotient => {
                 let one = sink.constant(bits, 1);
                 let divisor = sink.binary(bits, false, Binary::ShiftLeft, one, distance);

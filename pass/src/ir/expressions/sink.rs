@@ -1,24 +1,24 @@
-//! The expressions of a module, each once, with the arithmetic on constants done.
+//! The expressions of a module, each stored once, with operations on constants evaluated.
 
 use std::collections::{BTreeSet, HashMap};
 use warpline_format::expression::{
     AddressExpression, Binary, Comparison, Expression, ExpressionId, ExpressionKind, LoopExpression, LoopId, Reason,
 };
 
-/// Expressions of a module, those of its addresses to be: unused ones are left out at the end.
+/// The expressions for the addresses of a module; unused expressions are removed at the end.
 #[derive(Default)]
 pub(crate) struct Sink {
     expressions: Vec<Expression>,
     known: HashMap<Expression, ExpressionId>,
     pub(crate) addresses: Vec<AddressExpression>,
     pub(crate) loops: Vec<LoopExpression>,
-    /// (function, parameter, offset, bytes) that expressions read, and what the source calls it.
+    /// The (function, parameter, offset, bytes) that expressions read, with the name in the source.
     pub(crate) parameters: HashMap<(u32, u32, u32, u32), Option<String>>,
     /// Conditions whose parts are evaluated in order, by the original condition.
     pub(super) in_turn: HashMap<ExpressionId, ExpressionId>,
 }
 
-/// What a module's site table gets.
+/// The expressions for a module's site table.
 pub(crate) struct TableExpressions {
     pub(crate) expressions: Vec<Expression>,
     pub(crate) addresses: Vec<AddressExpression>,
@@ -76,7 +76,7 @@ impl Sink {
         self.node(bits, exact, ExpressionKind::Binary(operation, left, right))
     }
 
-    /// Sign-extended or cut to `bits`.
+    /// Returns an expression sign-extended or truncated to `bits` bits.
     pub(crate) fn signed(&mut self, bits: u32, exact: bool, of: ExpressionId) -> ExpressionId {
         match self.number(of) {
             Some(value) => self.constant(bits, value),
@@ -85,7 +85,7 @@ impl Sink {
         }
     }
 
-    /// One or the other; the same where they are.
+    /// Returns a choice between two expressions, or the expression itself if both are the same.
     pub(crate) fn choice(
         &mut self,
         bits: u32,
@@ -96,8 +96,8 @@ impl Sink {
         if one == other { one } else { self.node(bits, false, ExpressionKind::Choice(condition, one, other)) }
     }
 
-    /// Returns 1 where the comparison is true. A test of which of two numbers was chosen becomes the choice's
-    /// condition.
+    /// Returns a comparison, which is 1 if it is true. If it tests which of two numbers was chosen, it becomes the
+    /// condition of this choice.
     pub(crate) fn compare(&mut self, comparison: Comparison, left: ExpressionId, right: ExpressionId) -> ExpressionId {
         let equal = match comparison {
             Comparison::Equal => true,
@@ -125,7 +125,7 @@ impl Sink {
         self.node(1, false, ExpressionKind::Compare(comparison, left, right))
     }
 
-    /// Both hold; `None` always does.
+    /// Returns that both conditions are true; `None` is always true.
     pub(crate) fn and(&mut self, one: Option<ExpressionId>, other: Option<ExpressionId>) -> Option<ExpressionId> {
         match (one, other) {
             (Some(one), Some(other)) if one != other => Some(self.binary(1, false, Binary::And, one, other)),
@@ -133,7 +133,7 @@ impl Sink {
         }
     }
 
-    /// One of them holds; `None` always does.
+    /// Returns that at least one condition is true; `None` is always true.
     pub(crate) fn or(&mut self, one: Option<ExpressionId>, other: Option<ExpressionId>) -> Option<ExpressionId> {
         let (one, other) = (one?, other?);
         if self.opposite(one) == other {
@@ -142,7 +142,7 @@ impl Sink {
         Some(if one == other { one } else { self.binary(1, false, Binary::Or, one, other) })
     }
 
-    /// It does not hold.
+    /// Returns that a condition is false.
     pub(crate) fn opposite(&mut self, of: ExpressionId) -> ExpressionId {
         let truth = self.constant(1, 1);
         let kind = match self.get(of).kind {
@@ -161,16 +161,16 @@ impl Sink {
         self.node(1, false, kind)
     }
 
-    /// Returns whether an expression changes with a loop.
+    /// Returns whether the value of an expression depends on the iteration of a loop.
     pub(crate) fn counts(&self, id: ExpressionId, lap: LoopId) -> bool {
         self.any(id, |kind| match kind {
             ExpressionKind::Counter(own) => own == lap,
-            // What is not known may change with anything.
+            // An unknown value may depend on anything.
             kind => matches!(kind, ExpressionKind::Unknown(..)),
         })
     }
 
-    /// Returns whether nothing in an expression is unknown.
+    /// Returns whether an expression has no unknown part.
     pub(crate) fn is_known(&self, id: ExpressionId) -> bool {
         !self.any(id, |kind| matches!(kind, ExpressionKind::Unknown(..)))
     }
@@ -180,7 +180,7 @@ impl Sink {
         self.any_of(id, &mut BTreeSet::new(), wanted)
     }
 
-    /// Returns the same; inspected parts are added to `seen`.
+    /// The variant of [`Self::any`] that adds the inspected parts to `seen`.
     fn any_of(
         &self,
         id: ExpressionId,
@@ -201,7 +201,7 @@ impl Sink {
         false
     }
 
-    /// What an expression was an iteration of a loop before.
+    /// Returns the value of an expression in the previous iteration of a loop.
     pub(crate) fn before(&mut self, id: ExpressionId, lap: LoopId) -> ExpressionId {
         self.rebuilt(id, |sink, old, _| match sink.get(old) {
             Expression { bits, kind: ExpressionKind::Counter(own), .. } if own == lap => {
@@ -212,8 +212,8 @@ impl Sink {
         })
     }
 
-    /// Returns an expression in which `other` takes the place of what it gives something for; it is given what its operands
-    /// became.
+    /// Returns an expression in which parts are replaced: `other` returns the replacement of a part, and receives the
+    /// new operands.
     pub(super) fn rebuilt(
         &mut self,
         id: ExpressionId,
@@ -222,7 +222,7 @@ impl Sink {
         let mut own = BTreeSet::new();
         self.any_of(id, &mut own, |_| false);
         let mut new: HashMap<ExpressionId, ExpressionId> = HashMap::new();
-        // Operands are before what is made of them.
+        // Operands precede the expressions that use them.
         for old in own {
             let Expression { bits, exact, kind } = self.get(old);
             let at = |id: ExpressionId| new[&id];
@@ -242,7 +242,7 @@ impl Sink {
         new[&id]
     }
 
-    /// Without what no address needs.
+    /// Returns the expressions without those that no address needs.
     pub(crate) fn finish(mut self) -> TableExpressions {
         let mut needed = vec![false; self.expressions.len()];
         let mut work: Vec<ExpressionId> = Vec::new();

@@ -1,4 +1,4 @@
-//! From an address in the code to its expression.
+//! Converts an address in the code to its expression.
 
 use super::Sink;
 use super::control::Control;
@@ -15,36 +15,37 @@ use warpline_format::expression::{
     AddressExpression, Binary, Comparison, ExpressionId, ExpressionKind, LoopExpression, LoopId, Reason,
 };
 
-/// Most values of a function that are analysed, so that compiling stays linear in the size of the code.
+/// The maximum number of values of a function that are analysed, so that the compile time stays linear in the size of
+/// the code.
 const BUDGET: u32 = 200_000;
-/// Values that depend on each other, at most.
+/// The maximum depth of values that depend on each other.
 const DEEPEST: u32 = 400;
 
-/// A comparison, not of the code's own.
+/// A comparison that need not be in the code.
 pub(crate) type Comparing<'c> = (IntPredicate, Value<'c>, Value<'c>);
 
-/// Expressions of one kernel's values.
+/// Builds the expressions of one kernel's values.
 pub(crate) struct Walk<'c, 'm> {
     function: u32,
     control: Control<'c>,
     layout: Layout<'m>,
-    /// Numbers in the sink of the function's loops.
+    /// The numbers of the function's loops in the sink.
     laps: Vec<LoopId>,
     known: HashMap<Value<'c>, ExpressionId>,
     executed: HashMap<usize, Option<ExpressionId>>,
     budget: u32,
 }
 
-/// What variables an address may lead into.
+/// The variables to which an address may refer.
 pub(crate) struct Variables<'a, 'c> {
     /// In the order of the site table.
     pub(crate) globals: &'a HashMap<Value<'c>, u32>,
-    /// Gives the number of one in shared memory.
+    /// Returns the number of a variable in shared memory.
     pub(crate) shared: &'a mut dyn FnMut(Value<'c>) -> u32,
 }
 
 impl<'c, 'm> Walk<'c, 'm> {
-    /// Creates an instance for a kernel before it is hooked; `None` where its control flow cannot be followed.
+    /// Creates an instance for a kernel before it is hooked; `None` if its control flow cannot be analysed.
     pub(crate) fn new(
         function: u32,
         blocks: Vec<Block<'c>>,
@@ -69,8 +70,8 @@ impl<'c, 'm> Walk<'c, 'm> {
         Some(walk)
     }
 
-    /// Returns the address of an access that an instruction of `block` makes, of no site yet, in lanes for which its own guard,
-    /// a comparison, holds.
+    /// Returns the address of an access by an instruction of `block`, which has no site yet. The access happens in
+    /// lanes for which its own guard, a comparison, is true.
     pub(crate) fn address(
         &mut self,
         block: Block<'c>,
@@ -92,7 +93,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         Some(AddressExpression { site: 0, address, guard, loops })
     }
 
-    /// What ends a loop in the iteration in which it holds.
+    /// Returns the condition that ends a loop in the iteration in which it is true.
     fn ends(&mut self, natural: usize, sink: &mut Sink, variables: &mut Variables<'_, 'c>) -> Vec<ExpressionId> {
         let mut all = Vec::new();
         for block in self.control.loops[natural].blocks.clone() {
@@ -115,7 +116,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         all
     }
 
-    /// Returns whether a block runs in an iteration of the loops around it.
+    /// Returns the condition under which a block runs in an iteration of the loops around it.
     fn execution(
         &mut self,
         block: usize,
@@ -147,7 +148,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         found
     }
 
-    /// Returns whether a block's end leads to `to`.
+    /// Returns the condition under which a block's end leads to `to`.
     fn taken(
         &mut self,
         from: usize,
@@ -210,7 +211,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         }
         self.budget -= 1;
         if value.is_phi() {
-            // A value that leads back here during its analysis changes by something different from a constant.
+            // If the analysis of a value leads back to the value, it does not change by a constant.
             let pending = sink.unknown(bits, Reason::Recurrence, line_of(value));
             self.known.insert(value, pending);
         }
@@ -320,7 +321,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         }
     }
 
-    /// Returns a pointer moved by a `getelementptr`.
+    /// Returns a pointer to which a `getelementptr` was applied.
     fn moved(
         &mut self,
         gep: Value<'c>,
@@ -417,8 +418,8 @@ impl<'c, 'm> Walk<'c, 'm> {
             }
             let zero = sink.constant(bits, 0);
             let Some((step, exact)) = self.step(next, phi, zero, depth, sink, variables) else {
-                // The compiler keeps what neighbouring iterations share, as `a[i - 1]` in a sweep: then it is what
-                // another value was an iteration before.
+                // The compiler keeps values that neighbouring iterations share, such as `a[i - 1]` in a sweep: the
+                // value is then that of another value in the previous iteration.
                 let now = self.value(next, depth, sink, variables);
                 if !sink.is_known(now) {
                     return lost(sink, Reason::Recurrence);
@@ -456,7 +457,8 @@ impl<'c, 'm> Walk<'c, 'm> {
         found.unwrap_or_else(|| lost(sink, Reason::Path))
     }
 
-    /// Returns what is added to `phi` to get `value`, in addition to `sum`, and whether the additions do not wrap.
+    /// Returns the sum that is added to `phi` to get `value`, in addition to `sum`, and whether the additions do not
+    /// wrap.
     fn step(
         &mut self,
         value: Value<'c>,
@@ -479,7 +481,7 @@ impl<'c, 'm> Walk<'c, 'm> {
                 self.step(value.operand(0), phi, sum, depth - 1, sink, variables)
             }
             Opcode::LLVMFreeze => self.step(value.operand(0), phi, sum, depth - 1, sink, variables),
-            // Threads that a condition lets through continue, the others stay where they are.
+            // Threads for which a condition is true continue; the others keep their value.
             Opcode::LLVMSelect => {
                 let (one, exact) = self.step(value.operand(1), phi, sum, depth - 1, sink, variables)?;
                 let (other, too) = self.step(value.operand(2), phi, sum, depth - 1, sink, variables)?;
@@ -529,7 +531,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         }
     }
 
-    /// Returns a kernel parameter from a byte on; `holder` is what the source may have a name for.
+    /// Returns a kernel parameter from a byte on; the source may have a name for `holder`.
     fn argument(
         &mut self,
         argument: Value<'c>,
@@ -550,13 +552,13 @@ impl<'c, 'm> Walk<'c, 'm> {
             let path = member.map(|(path, _)| path).unwrap_or_default();
             (!own.is_empty()).then(|| format!("{own}{path}"))
         });
-        // Code of others than clang may have the name in the IR.
+        // If the IR does not come from clang, it may contain the name.
         let own = || Some(argument.name()).filter(|name| !name.is_empty() && offset == 0);
         sink.parameters.entry((self.function, parameter, offset, bytes)).or_insert_with(|| name.or_else(own));
         sink.node(bits, false, ExpressionKind::Parameter { parameter, offset })
     }
 
-    /// Returns an element of a vector: neighbouring parameters are loaded together.
+    /// Returns an element of a vector, because neighbouring parameters are loaded together.
     fn element(&mut self, value: Value<'c>, bits: u32, sink: &mut Sink) -> ExpressionId {
         let (vector, index) = (value.operand(0), value.operand(1).as_u64());
         match index.filter(|_| vector.opcode() == Some(Opcode::LLVMLoad)) {
@@ -565,7 +567,8 @@ impl<'c, 'm> Walk<'c, 'm> {
         }
     }
 
-    /// Loads of parameters, `offset` bytes after what the load's pointer leads to, are known at the launch.
+    /// Returns the value of a load from `offset` bytes after the load's pointer. Values of parameters are known at the
+    /// launch.
     fn load(&mut self, load: Value<'c>, offset: u64, bits: u32, sink: &mut Sink) -> ExpressionId {
         let mut pointer = load.operand(0);
         let mut offset = offset as i64;
@@ -621,7 +624,8 @@ impl<'c, 'm> Walk<'c, 'm> {
             let right = self.value(call.operand(1), depth, sink, variables);
             return sink.binary(bits, false, *operation, left, right);
         }
-        // What is left of the first number, or 0: so the compiler writes `max(i - 1, 0)` where `i` is not negative.
+        // The result is the remainder of the first number, or 0. The compiler uses this for `max(i - 1, 0)` if `i` is
+        // not negative.
         if base.starts_with("usub.sat.") {
             let left = self.value(call.operand(0), depth, sink, variables);
             let right = self.value(call.operand(1), depth, sink, variables);
@@ -674,13 +678,14 @@ impl<'c, 'm> Walk<'c, 'm> {
     }
 }
 
-/// Bits of an integer or pointer; 0 for all else and for what is wider than expressions.
+/// Returns the number of bits of an integer or pointer, or 0 for other types and for types that are too wide for
+/// expressions.
 fn width(value: Value<'_>) -> u32 {
     let ty = value.ty();
     if ty.is_pointer() { 64 } else { ty.int_bits().filter(|&bits| bits <= 64).unwrap_or(0) }
 }
 
-/// Source line of an instruction, 0 where unknown.
+/// Returns the source line of an instruction, or 0 if it is unknown.
 fn line_of(value: Value<'_>) -> u32 {
     if !value.is_instruction() {
         return 0;
