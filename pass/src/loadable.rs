@@ -1,5 +1,5 @@
-//! Device modules that a front end hands over as optimised LLVM IR while a program runs, as Triton does: made what the
-//! stages on clang's device code expect, and afterwards an object that can be loaded alone.
+//! Device modules that a front end passes as optimised LLVM IR while a program runs, as Triton does. They are converted
+//! to the form that the stages for clang's device code expect, and then to an object that can be loaded separately.
 
 use crate::device::{DeviceError, TargetError};
 use crate::ir::kernel::is_kernel;
@@ -13,20 +13,20 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
-/// The newest PTX version that this LLVM writes. Text of a newer LLVM may declare more, although its code does not need
-/// it.
+/// The newest PTX version that this LLVM can write. The text of a newer LLVM may declare a newer version, although its
+/// code does not need it.
 const FEATURES: &str = "+ptx88";
 
-/// What the front end leaves to the back end: choices by the architecture and by the module's flags, and what becomes
-/// dead by them.
+/// Passes for the decisions that the front end leaves to the back end: choices by the architecture and by the module's
+/// flags, and the removal of code that these choices make dead.
 const LEFT_TO_THE_BACK_END: &str = "nvvm-reflect,function(sccp,simplifycfg,instsimplify,dce),globaldce";
 
 /// Reads LLVM IR, as text or as bitcode; `name` is for messages.
 ///
-/// # Errors
-/// [`ObjectError::Read`] with LLVM's words where it is neither, or of an LLVM that wrote something newer.
+/// # Errors Returns [`ObjectError::Read`] with LLVM's message if the input is neither, or comes from a newer LLVM that
+/// this LLVM cannot read.
 pub fn read<'c>(context: &'c Context, text: &[u8], name: &str) -> Result<Module<'c>, ObjectError> {
-    // Bitcode is not UTF-8, and a later version's cannot be read at all.
+    // Bitcode is not UTF-8, and bitcode of a later version cannot be read at all.
     let translated = std::str::from_utf8(text).map(translate).ok();
     let bytes = translated.as_ref().map_or(text, String::as_bytes);
     let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
@@ -35,13 +35,13 @@ pub fn read<'c>(context: &'c Context, text: &[u8], name: &str) -> Result<Module<
         .map_err(|cause| ObjectError::Read { path: name.into(), cause: cause.to_string() })
 }
 
-/// Returns whether there is anything to launch in a module.
+/// Returns whether a module contains a kernel.
 pub fn has_kernel(module: &Module<'_>) -> bool {
     module.functions().into_iter().any(|function| !function.is_declaration() && is_kernel(function))
 }
 
-/// Gives the parameters of a module's kernels the names that the source has for them, in their order: front ends write
-/// no debug information about them.
+/// Sets the names of the parameters of a module's kernels to those in the source, in their order. This is needed
+/// because front ends write no debug information about parameters.
 pub fn name_parameters(module: &Module<'_>, names: &[String]) {
     for function in module.functions().into_iter().filter(|function| !function.is_declaration() && is_kernel(*function))
     {
@@ -51,11 +51,10 @@ pub fn name_parameters(module: &Module<'_>, names: &[String]) {
     }
 }
 
-/// Gives a module the machine that its front end did not name: `processor` as `sm_80`. Triton sets triple, data layout
-/// and processor only when it generates code.
+/// Sets the machine of a module whose front end has not set it: `processor` has the form `sm_80`. Triton sets triple,
+/// data layout and processor only when it generates code.
 ///
-/// # Errors
-/// Where LLVM does not know the processor, or the module is not valid IR.
+/// # Errors Returns an error if LLVM does not support the processor, or if the module is not valid IR.
 pub fn adopt(module: &Module<'_>, processor: &str) -> Result<Machine, DeviceError> {
     let machine = Machine::nvptx_like(processor, FEATURES).map_err(TargetError::from)?;
     machine.adopt(module);
@@ -68,8 +67,8 @@ pub fn adopt(module: &Module<'_>, processor: &str) -> Result<Machine, DeviceErro
     Ok(machine)
 }
 
-/// Takes the variables `beginning0`, `beginning1` and so on out of a module, each of which holds the address of a
-/// kernel or a variable, and gives these' names; an empty one where there is no address.
+/// Removes the variables `beginning0`, `beginning1` and so on from a module. Each contains the address of a kernel or a
+/// variable. Returns the names of these; a name is empty if a variable contains no address.
 pub fn take_names(module: &Module<'_>, beginning: &str, count: usize) -> Vec<String> {
     let named = |number: usize| {
         let Some(variable) = module.variable(&format!("{beginning}{number}")) else { return String::new() };
@@ -84,7 +83,7 @@ pub fn take_names(module: &Module<'_>, beginning: &str, count: usize) -> Vec<Str
     (0..count).map(named).collect()
 }
 
-/// Leaves nothing to see of a lowered module but the symbol `descriptor`, so that several can be loaded next to each other.
+/// Hides all symbols of a lowered module except `descriptor`, so that several modules can be loaded at the same time.
 pub fn seal(module: &Module<'_>, descriptor: &str) {
     for value in module.variables().into_iter().chain(module.functions()) {
         let appending = value.linkage() == Linkage::LLVMAppendingLinkage;

@@ -1,9 +1,9 @@
-//! LLVM's text as later versions write it, in the words of this one. Triton 3.9 prints with LLVM 24, whose
-//! floating-point literals are new: `f0x3FB8AA3B` holds the bits in the width of their type, decimals need not be
-//! exact, and infinities and NaNs have names (LLVM Language Reference, "Simple Constants"). Everything else is left as
-//! it is.
+//! Converts LLVM text from later versions to the syntax of this version. Triton 3.9 prints with LLVM 24, which has a
+//! new syntax for floating-point literals: `f0x3FB8AA3B` contains the bits in the width of their type, decimals need
+//! not be exact, and infinities and NaNs have names (LLVM Language Reference, "Simple Constants"). All other text is
+//! unchanged.
 
-/// A floating-point type of the text.
+/// A floating-point type in the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Float {
     Half,
@@ -15,12 +15,12 @@ enum Float {
 const TYPES: [(&str, Float); 4] =
     [("half", Float::Half), ("bfloat", Float::Brain), ("float", Float::Single), ("double", Float::Double)];
 
-/// Returns the text with literals that LLVM 22 reads. Old literals keep their meaning; decimals of types below double become
-/// bits.
+/// Returns the text with literals that LLVM 22 can read. Old literals keep their meaning; decimals of types smaller
+/// than double become bits.
 pub fn translate(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        // Only these lines can hold literals of a floating-point type.
+        // Only these lines can contain literals of a floating-point type.
         let code = !line.trim_start().starts_with([';', '!']);
         if code && TYPES.iter().any(|(name, _)| line.contains(name)) {
             translate_line(line, &mut out);
@@ -35,7 +35,8 @@ fn is_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '%' | '@' | '$' | '-' | '+' | '!' | '#')
 }
 
-/// A literal takes the type that is before it in its line, as in `fmul float %a, 1.5` and `phi float [ 1.5, %b ]`.
+/// Converts one line. A literal has the type that precedes it in its line, as in `fmul float %a, 1.5` and `phi float [
+/// 1.5, %b ]`.
 fn translate_line(line: &str, out: &mut String) {
     let mut current = None;
     let mut rest = line;
@@ -73,14 +74,15 @@ fn translate_line(line: &str, out: &mut String) {
     }
 }
 
-/// Returns whether what follows is of an integer or pointer type, as in `select i1 %c, float 1.0, float 2.0`.
+/// Returns whether a word ends the validity of the type, because the following operand has an integer or pointer type,
+/// as in `select i1 %c, float 1.0, float 2.0`.
 fn ends_type(word: &str) -> bool {
     word == "ptr"
         || word.strip_prefix('i').is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Returns a literal in the syntax of this LLVM, and whether the parentheses after it belong to it; `None` if the
-/// word is not a floating-point literal.
+/// Returns a literal in the syntax of this LLVM, and whether it includes the parentheses after it; `None` if the word
+/// is not a floating-point literal.
 fn literal(word: &str, payload: Option<&str>, ty: Float) -> Option<(String, bool)> {
     if let Some(digits) = word.strip_prefix("f0x") {
         return Some((of_bits(u64::from_str_radix(digits, 16).ok()?, ty), false));
@@ -110,7 +112,7 @@ fn literal(word: &str, payload: Option<&str>, ty: Float) -> Option<(String, bool
     if !decimal {
         return None;
     }
-    // A double's decimal is rounded by this LLVM, too; that of a smaller type must be exact.
+    // This LLVM also rounds the decimal of a double; the decimal of a smaller type must be exact.
     match ty {
         Float::Double => None,
         Float::Single => Some((of_bits(u64::from(word.parse::<f32>().ok()?.to_bits()), ty), false)),
@@ -121,11 +123,12 @@ fn literal(word: &str, payload: Option<&str>, ty: Float) -> Option<(String, bool
     }
 }
 
-/// Returns the bits of a small format nearest to a number, ties to even.
+/// Returns the bits of the number in a small format that is nearest to a number, with ties to even.
 fn nearest(value: f64, mantissa: u32, exponent_mask: u64) -> u64 {
     let width = mantissa + u64::BITS - exponent_mask.leading_zeros();
     let of = |bits: u64| to_double(bits, mantissa, exponent_mask);
-    // Magnitudes rise with their bits; the infinity stands for what is beyond the greatest number and half a step.
+    // Larger bit patterns have larger magnitudes. Infinity is used for numbers that exceed the largest number by more
+    // than half a step.
     let infinity = exponent_mask << mantissa;
     let magnitude = value.abs();
     let (mut low, mut high) = (0, infinity);
@@ -157,7 +160,7 @@ fn to_double(bits: u64, mantissa: u32, exponent_mask: u64) -> f64 {
     whole as f64 * 2f64.powi(power - mantissa as i32)
 }
 
-/// Bits of a type as this LLVM writes them: a float as the double of the same value.
+/// Returns the bits of a type in the form of this LLVM, which writes a float as the double of the same value.
 fn of_bits(bits: u64, ty: Float) -> String {
     match ty {
         Float::Half => format!("0xH{bits:04X}"),
@@ -167,8 +170,8 @@ fn of_bits(bits: u64, ty: Float) -> String {
     }
 }
 
-/// Returns the bits of the double with a float's value; a NaN keeps its sign, its kind and its payload, which a conversion by
-/// the processor would not.
+/// Returns the bits of the double with a float's value. A NaN keeps its sign, its kind and its payload, which a
+/// conversion by the processor would not preserve.
 fn single_as_double(bits: u32) -> u64 {
     let value = f32::from_bits(bits);
     if !value.is_nan() {
@@ -215,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Every half and every bfloat is its own nearest, and so are numbers very close to it.
+    /// For every half and every bfloat, the nearest number is the number itself, also for inputs very close to it.
     #[test]
     fn small_formats_round_to_nearest() {
         for (mantissa, mask) in [(10, 0x1f), (7, 0xff)] {

@@ -1,4 +1,4 @@
-//! The last stage: the lowered device code joins the host code, and both become one file.
+//! The last stage: links the lowered device code with the host code, and writes both to one file.
 
 use crate::llvm::value::Linkage;
 use crate::llvm::{MachineError, ModuleItems, Value};
@@ -11,50 +11,50 @@ use inkwell::targets::{
 };
 use std::path::Path;
 
-/// Why a module could not be read, joined or written.
+/// The reason why a module could not be read, linked or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// Not a bitcode file of this LLVM.
+    /// The file is not bitcode of this LLVM.
     #[error("{path}: not readable as LLVM bitcode: {cause}")]
     Read {
-        /// File.
+        /// The path of the file.
         path: String,
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
-    /// Device and host code do not fit into one object.
+    /// Device and host code cannot be linked in one object.
     #[error("device and host code of {module} cannot be linked: {cause}")]
     Link {
-        /// Host module.
+        /// The name of the host module.
         module: String,
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
     /// LLVM's passes failed.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// The host's target is unknown to this LLVM.
+    /// This LLVM does not support the host's target.
     #[error("this LLVM generates no code for {triple}: {cause}")]
     Target {
         /// The module's target.
         triple: String,
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
     /// Code generation failed.
     #[error("code generation of {module} failed: {cause}")]
     Emit {
-        /// Module.
+        /// The name of the module.
         module: String,
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
 }
 
-/// Kind of file.
+/// The kind of the output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Relocatable object (`-c`).
+    /// A relocatable object (`-c`).
     Object,
     /// Assembly text (`-S`).
     Assembly,
@@ -67,37 +67,37 @@ pub enum Output {
 /// How code is generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmitOptions {
-    /// Kind of file.
+    /// The kind of the output file.
     pub output: Output,
-    /// Code generator's level, 0 to 3, as the user's `-O`.
+    /// The code generator's level, 0 to 3, from the user's `-O`.
     pub level: u8,
-    /// Position-independent code: what clang makes unless `-fno-pic` is given.
+    /// Whether the code is position-independent, which is clang's default unless `-fno-pic` is given.
     pub pic: bool,
-    /// Instructions of a function up to which its code is optimised: [`BUILT`] or [`LOADED`].
+    /// The number of instructions of a function up to which its code is optimised: [`BUILT`] or [`LOADED`].
     pub bound: usize,
 }
 
-/// Bound on functions of programs that are built once. Measured on two cores of an EPYC: 22 thousand instructions took
-/// 12 s, 37 thousand more than 100 s, and without optimisation 13 s.
+/// The limit for functions of programs that are built once. Measured on two cores of an EPYC: 22 thousand instructions
+/// took 12 s, and 37 thousand took more than 100 s, or 13 s without optimisation.
 pub const BUILT: usize = 25_000;
 
-/// Bound on functions of code that is compiled while its program waits for it, and runs with hooks only. Without
-/// optimisation the code generator takes a third of the time; values of 32 lanes go through memory either way, so that
+/// The limit for functions that are compiled while their program waits, and that only run with hooks. Without
+/// optimisation, the code generator takes a third of the time. Values of 32 lanes go through memory in both cases, so
 /// the code is hardly slower.
 pub const LOADED: usize = 2_000;
 
 /// A function that is too large for the code generator's optimisations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Huge {
-    /// Its symbol.
+    /// The symbol of the function.
     pub name: String,
-    /// Its instructions.
+    /// The number of its instructions.
     pub instructions: usize,
 }
 
 impl EmitOptions {
-    /// Returns the same without optimisation if the module has a function for which the register allocator would take minutes,
-    /// and that function.
+    /// If the module has a function for which the register allocator would take minutes, returns the options without
+    /// optimisation, and this function.
     pub fn bounded(self, module: &Module<'_>) -> (EmitOptions, Option<Huge>) {
         match largest_function(module) {
             Some((name, instructions)) if self.level > 0 && instructions > self.bound => {
@@ -115,11 +115,12 @@ pub fn read<'c>(context: &'c Context, path: &Path) -> Result<Module<'c>, ObjectE
     Module::parse_bitcode_from_buffer(&buffer, context).map_err(|cause| failed(cause.to_string()))
 }
 
-/// Links the lowered device module into the host module. Everything that it defines becomes private to the object
-/// but for the symbols in `visible`: a device function and its host namesake are two functions, and every
-/// translation unit is its own device program.
+/// Links the lowered device module into the host module. All its definitions become private to the object, except the
+/// symbols in `visible`: a device function and the host function of the same name are two functions, and every
+/// translation unit is a separate device program.
 pub fn join<'c>(host: &Module<'c>, device: Module<'c>, visible: &[&str]) -> Result<(), ObjectError> {
-    // The host's declaration of the descriptor is resolved by name, so names stay until both are one module.
+    // The host's declaration of the descriptor is resolved by name, so names must not change until both modules are
+    // linked.
     let referenced: Vec<String> = defined(&device)
         .into_iter()
         .map(Value::name)
@@ -156,7 +157,7 @@ fn name_of(module: &Module<'_>) -> String {
     module.get_name().to_string_lossy().into_owned()
 }
 
-/// Returns the function with the most instructions, and how many.
+/// Returns the function with the most instructions, and their number.
 fn largest_function(module: &Module<'_>) -> Option<(String, usize)> {
     let size = |function: &Value<'_>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
     module
@@ -167,8 +168,8 @@ fn largest_function(module: &Module<'_>) -> Option<(String, usize)> {
         .map(|(count, function)| (function.name(), count))
 }
 
-/// Generates the file's bytes. Functions keep the processor of their own attributes; the machine is the module's
-/// target otherwise.
+/// Generates the bytes of the file. A function keeps the processor in its attributes; otherwise, the machine is the
+/// module's target.
 pub fn emit(module: &Module<'_>, options: EmitOptions) -> Result<Vec<u8>, ObjectError> {
     let kind = match options.output {
         Output::Bitcode => return Ok(module.write_bitcode_to_memory().as_slice().to_vec()),
@@ -180,7 +181,7 @@ pub fn emit(module: &Module<'_>, options: EmitOptions) -> Result<Vec<u8>, Object
     machine
         .write_to_memory_buffer(module, kind)
         .map(|buffer| {
-            // Assembly ends with LLVM's terminating zero in some versions; text files have none.
+            // In some versions, assembly ends with LLVM's terminating zero, which text files do not have.
             let bytes = buffer.as_slice();
             match kind {
                 FileType::Assembly => bytes.strip_suffix(&[0]).unwrap_or(bytes).to_vec(),

@@ -1,4 +1,4 @@
-//! Making instructions.
+//! Creates instructions.
 
 use super::types::{Kind, Type, Types};
 use super::value::*;
@@ -7,8 +7,9 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use std::marker::PhantomData;
 
-/// Appends instructions at a place. Constants are folded by LLVM as usual. LLVM's own assertions are off in release builds, so
-/// what it would take for granted of operands is checked here; what only makes wrong IR, the verifier finds after each stage.
+/// Appends instructions at a position. LLVM folds constants as usual. LLVM's own assertions are disabled in release
+/// builds, so the assumptions that LLVM makes about operands are checked here. Errors that only lead to invalid IR are
+/// found by the verifier after each stage.
 pub struct Builder<'c> {
     raw: LLVMBuilderRef,
     types: Types<'c>,
@@ -18,7 +19,7 @@ pub struct Builder<'c> {
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
 impl<'c> Builder<'c> {
-    /// A builder that stands nowhere yet.
+    /// Creates a builder without a position.
     pub fn new(types: Types<'c>) -> Self {
         // SAFETY: a live context; `drop` disposes of the builder.
         Builder { raw: unsafe { LLVMCreateBuilderInContext(types.raw()) }, types, context: PhantomData }
@@ -34,22 +35,22 @@ impl<'c> Builder<'c> {
         self.raw
     }
 
-    /// Goes to the end of a block.
+    /// Moves the builder to the end of a block.
     pub fn at_end(&self, block: Block<'c>) {
         // SAFETY: a live builder and block.
         unsafe { LLVMPositionBuilderAtEnd(self.raw, block.raw()) }
     }
 
-    /// Goes before an instruction.
+    /// Moves the builder before an instruction.
     pub fn before(&self, instruction: Value<'c>) {
         assert!(instruction.is_instruction(), "{instruction} is no instruction");
-        // SAFETY: a live builder, and an instruction, checked above.
+        // SAFETY: the builder is live, and the value is an instruction, as checked above.
         unsafe { LLVMPositionBuilderBefore(self.raw, instruction.raw()) }
     }
 
-    /// The block it is in.
+    /// Returns the block in which the builder is.
     pub fn block(&self) -> Block<'c> {
-        // SAFETY: a live builder; `from_raw` refuses the null of one that stands nowhere.
+        // SAFETY: the builder is live; `from_raw` refuses the null pointer of a builder without a position.
         unsafe { Block::from_raw(LLVMGetInsertBlock(self.raw)) }
     }
 
@@ -61,9 +62,9 @@ impl<'c> Builder<'c> {
         instruction
     }
 
-    /// Takes over the debug location of `instruction` for what is built from now on, or none.
+    /// Uses the debug location of `instruction`, or none, for all instructions built from now on.
     pub fn locate_like(&self, instruction: Option<Value<'c>>) {
-        // SAFETY: an instruction, checked above; null where it has no location.
+        // SAFETY: the value is an instruction, as checked above; the location is null if it has none.
         unsafe {
             let location = match instruction {
                 Some(value) if value.is_instruction() => {
@@ -75,7 +76,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// Returns a two-operand operation; one of the operands where the other is a zero that changes nothing.
+    /// Returns a two-operand operation, or one of the operands if the other is a zero that does not change the result.
     pub fn binary(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>) -> Value<'c> {
         use Opcode::{LLVMAShr, LLVMAdd, LLVMLShr, LLVMOr, LLVMShl, LLVMSub, LLVMXor};
         assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
@@ -85,7 +86,8 @@ impl<'c> Builder<'c> {
         if matches!(opcode, LLVMAdd | LLVMOr | LLVMXor) && left.is_zero() {
             return right;
         }
-        // SAFETY: operands of one type, checked above; that the operation takes it, the verifier checks.
+        // SAFETY: the operands have the same type, as checked above; the verifier checks whether the operation supports
+        // it.
         unsafe { Value::from_raw(LLVMBuildBinOp(self.raw, opcode, left.raw(), right.raw(), NO_NAME)) }
     }
 
@@ -136,22 +138,22 @@ impl<'c> Builder<'c> {
 
     /// All bits inverted.
     pub fn not(&self, value: Value<'c>) -> Value<'c> {
-        // SAFETY: a live operand; its type is the verifier's to check.
+        // SAFETY: the operand is live; the verifier checks its type.
         unsafe { Value::from_raw(LLVMBuildNot(self.raw, value.raw(), NO_NAME)) }
     }
 
     /// `fneg`.
     pub fn fneg(&self, value: Value<'c>) -> Value<'c> {
-        // SAFETY: a live operand; its type is the verifier's to check.
+        // SAFETY: the operand is live; the verifier checks its type.
         unsafe { Value::from_raw(LLVMBuildFNeg(self.raw, value.raw(), NO_NAME)) }
     }
 
-    /// Conversion by opcode; none where the type is already right.
+    /// Converts a value with the given opcode; returns the value itself if it already has the type.
     pub fn cast(&self, opcode: Opcode, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         if value.ty() == to {
             return value;
         }
-        // SAFETY: a live operand and type; that the cast is allowed, the verifier checks.
+        // SAFETY: operand and type are live; the verifier checks whether the cast is allowed.
         unsafe { Value::from_raw(LLVMBuildCast(self.raw, opcode, value.raw(), to.raw(), NO_NAME)) }
     }
 
@@ -170,12 +172,12 @@ impl<'c> Builder<'c> {
         self.cast(Opcode::LLVMTrunc, value, to)
     }
 
-    /// Returns an integer cut or zero-extended to another integer type.
+    /// Returns an integer that is truncated or zero-extended to another integer type.
     pub fn fit(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         if value.ty().int_bits() > to.int_bits() { self.trunc(value, to) } else { self.zext(value, to) }
     }
 
-    /// Returns the same for vectors of integers.
+    /// The variant of [`Self::fit`] for vectors of integers.
     pub fn fit_lanes(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         if value.ty().element().int_bits() > to.element().int_bits() {
             self.trunc(value, to)
@@ -184,7 +186,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// `bitcast`, or the value itself, also where it was only cast before.
+    /// `bitcast`, or the value itself if it already has the type or was only cast before.
     pub fn bitcast(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         self.cast(Opcode::LLVMBitCast, value.uncast(), to)
     }
@@ -240,7 +242,7 @@ impl<'c> Builder<'c> {
         unsafe { Value::from_raw(LLVMBuildSelect(self.raw, condition.raw(), yes.raw(), no.raw(), NO_NAME)) }
     }
 
-    /// `phi` without incoming values yet.
+    /// A `phi` without incoming values.
     pub fn phi(&self, ty: Type<'c>) -> Value<'c> {
         // SAFETY: a live type.
         unsafe { Value::from_raw(LLVMBuildPhi(self.raw, ty.raw(), NO_NAME)) }
@@ -252,22 +254,23 @@ impl<'c> Builder<'c> {
         unsafe { Value::from_raw(LLVMBuildFreeze(self.raw, value.raw(), NO_NAME)) }
     }
 
-    /// Direct call, in the function's calling convention.
+    /// A direct call with the function's calling convention.
     pub fn call(&self, function: Value<'c>, arguments: &[Value<'c>]) -> Value<'c> {
         let call = self.call_pointer(function.value_type(), function, arguments);
-        // SAFETY: `call_pointer` made a call.
+        // SAFETY: `call_pointer` returned a call.
         unsafe { LLVMSetInstructionCallConv(call.raw(), function.calling_convention()) };
         call
     }
 
-    /// Call through a pointer.
+    /// A call through a pointer.
     pub fn call_pointer(&self, ty: Type<'c>, target: Value<'c>, arguments: &[Value<'c>]) -> Value<'c> {
         assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
         let takes = ty.parameters().len();
         let fits = if ty.is_variadic() { arguments.len() >= takes } else { arguments.len() == takes };
         assert!(fits, "{} arguments for {ty}", arguments.len());
         let mut raw = raw_values(arguments);
-        // SAFETY: a function type and as many arguments as it takes, checked above; the array outlives the call.
+        // SAFETY: the type is a function type, and the number of arguments is correct, as checked above; the array
+        // outlives the call.
         unsafe {
             Value::from_raw(LLVMBuildCall2(
                 self.raw,
@@ -280,9 +283,9 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// `alloca` at the current place.
+    /// `alloca` at the current position.
     pub fn alloca(&self, ty: Type<'c>, align: u32) -> Value<'c> {
-        // SAFETY: a live builder that is in a function, whose layout gives the type's size.
+        // SAFETY: the builder is live and in a function, whose layout defines the type's size.
         let value = unsafe { Value::from_raw(LLVMBuildAlloca(self.raw, ty.raw(), NO_NAME)) };
         value.set_alignment(align);
         value
@@ -293,7 +296,7 @@ impl<'c> Builder<'c> {
         assert!(pointer.ty().is_pointer(), "{pointer} is no pointer");
         // SAFETY: a pointer, checked above, and a live type.
         let value = unsafe { Value::from_raw(LLVMBuildLoad2(self.raw, ty.raw(), pointer.raw(), NO_NAME)) };
-        // The builder folds nothing for loads, so this is the instruction.
+        // The builder does not fold loads, so this value is the instruction.
         value.set_alignment(align);
         value
     }
@@ -324,7 +327,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// Pointer plus a constant number of bytes, `inbounds`: for objects that the lowering itself laid out.
+    /// A pointer plus a constant number of bytes, `inbounds`, for objects whose layout the lowering itself has defined.
     pub fn offset(&self, pointer: Value<'c>, bytes: u64) -> Value<'c> {
         if bytes == 0 {
             return pointer;
@@ -375,7 +378,7 @@ impl<'c> Builder<'c> {
         unsafe { Value::from_raw(LLVMBuildShuffleVector(self.raw, left.raw(), right.raw(), mask.raw(), NO_NAME)) }
     }
 
-    /// One scalar in all lanes.
+    /// A vector with the same scalar in all lanes.
     pub fn splat(&self, scalar: Value<'c>, lanes: u32) -> Value<'c> {
         if scalar.is_constant() && !scalar.is_undef() && !scalar.ty().is_pointer() {
             return Value::vector(&vec![scalar; lanes as usize]);
@@ -399,14 +402,14 @@ impl<'c> Builder<'c> {
         unsafe { Value::from_raw(LLVMBuildInsertValue(self.raw, aggregate.raw(), element.raw(), index, NO_NAME)) }
     }
 
-    /// `atomicrmw`, system scope.
+    /// `atomicrmw` with system scope.
     pub fn atomic_rmw(&self, op: AtomicOp, pointer: Value<'c>, value: Value<'c>, order: Ordering) -> Value<'c> {
         assert!(pointer.ty().is_pointer(), "{pointer} is no pointer");
         // SAFETY: a pointer, checked above, and a live value.
         unsafe { Value::from_raw(LLVMBuildAtomicRMW(self.raw, op, pointer.raw(), value.raw(), order, 0)) }
     }
 
-    /// `cmpxchg`, system scope; the result is `{ value, i1 }`.
+    /// `cmpxchg` with system scope; the result is `{ value, i1 }`.
     pub fn compare_exchange(
         &self,
         pointer: Value<'c>,
@@ -421,7 +424,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// `fence`, system scope.
+    /// `fence` with system scope.
     pub fn fence(&self, order: Ordering) -> Value<'c> {
         // SAFETY: a live builder.
         unsafe { Value::from_raw(LLVMBuildFence(self.raw, order, 0, NO_NAME)) }
@@ -476,7 +479,7 @@ impl<'c> Builder<'c> {
 
 impl Drop for Builder<'_> {
     fn drop(&mut self) {
-        // SAFETY: made by `new`, and disposed of once.
+        // SAFETY: `new` created the builder, and it is disposed of once.
         unsafe { LLVMDisposeBuilder(self.raw) }
     }
 }

@@ -1,11 +1,11 @@
-//! Calls (attributes at the call, calls that can unwind), arguments, and the cases of switches.
+//! Calls (attributes of calls, calls that can unwind), arguments, and the cases of switches.
 
 use super::types::Type;
 use super::value::*;
 use inkwell::llvm_sys::core::*;
 
 impl<'c> Value<'c> {
-    /// Alignment in bytes that a call promises for a pointer argument; 1 where it promises none.
+    /// Returns the alignment in bytes that a call guarantees for a pointer argument, or 1 if it guarantees none.
     pub fn argument_alignment(self, argument: u32) -> u32 {
         if !self.is_call() {
             return 1;
@@ -19,31 +19,33 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Gives a call that is declared to depend on its arguments alone a state of its own:
-    /// `memory(inaccessiblemem: readwrite)`. (Reading alone is too little: EarlyCSE does not take inline assembly with
-    /// side effects for a write of such memory.)
+    /// Gives a call that is declared to depend only on its arguments a hidden state: `memory(inaccessiblemem:
+    /// readwrite)`. (`read` would not be enough: EarlyCSE does not treat inline assembly with side effects as a write
+    /// of such memory.)
     pub fn depends_on_hidden_memory(self) {
-        // Two bits per kind of memory; inaccessible memory is the second kind, reading is 1, writing 2.
+        // There are two bits per kind of memory. Inaccessible memory is the second kind; 1 means reading, and 2 means
+        // writing.
         const USES_INACCESSIBLE: u64 = 3 << 2;
         self.set_call_attribute("memory", USES_INACCESSIBLE);
     }
 
-    /// Keeps a call from becoming one with another (`nomerge`).
+    /// Prevents LLVM from merging a call with another call (`nomerge`).
     pub fn keep_apart(self) {
         self.set_call_attribute("nomerge", 0);
     }
 
-    /// Keeps LLVM from executing a call under further conditions (`convergent`).
+    /// Prevents LLVM from executing a call under additional conditions (`convergent`).
     pub fn make_convergent(self) {
         self.set_call_attribute("convergent", 0);
     }
 
-    /// Gives a call an attribute of functions, in place of one of the same name.
+    /// Sets a function attribute of a call, and replaces an attribute of the same name.
     fn set_call_attribute(self, name: &str, value: u64) {
         if !self.is_call() {
             return;
         }
-        // SAFETY: a call, checked above; the name is passed as pointer and length, and the attribute is made in the call's context.
+        // SAFETY: the value is a call, as checked above; the name is passed as pointer and length, and the attribute is
+        // created in the call's context.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let place = super::function::OF_FUNCTION;
@@ -53,7 +55,8 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Returns whether what a call does may depend on which other threads execute it (`convergent`, at the call or the function).
+    /// Returns whether the effect of a call may depend on which other threads execute it (`convergent`, on the call or
+    /// the function).
     pub fn is_convergent(self) -> bool {
         let name = "convergent";
         let here = self.is_call()
@@ -65,18 +68,18 @@ impl<'c> Value<'c> {
         here || self.direct_callee().is_some_and(|callee| callee.has_attribute(super::function::OF_FUNCTION, name))
     }
 
-    /// Returns the function that an argument belongs to.
+    /// Returns the function to which an argument belongs.
     pub fn argument_of(self) -> Option<Value<'c>> {
         // SAFETY: an argument, checked in the condition.
         self.is_argument().then(|| unsafe { Value::from_raw(LLVMGetParamParent(self.raw())) })
     }
 
-    /// Returns whether it is a call of any kind, `invoke` included.
+    /// Returns whether the value is a call of any kind, including `invoke`.
     pub fn is_any_call(self) -> bool {
         matches!(self.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
     }
 
-    /// Function that a call or `invoke` names directly.
+    /// Returns the function that a call or `invoke` names directly.
     pub fn direct_callee(self) -> Option<Value<'c>> {
         if !self.is_any_call() {
             return None;
@@ -85,7 +88,7 @@ impl<'c> Value<'c> {
         Some(unsafe { Value::from_raw(LLVMGetCalledValue(self.raw())) }).filter(|callee| callee.is_function())
     }
 
-    /// Arguments of a call or `invoke`.
+    /// Returns the arguments of a call or `invoke`.
     pub fn call_arguments(self) -> Vec<Value<'c>> {
         if !self.is_any_call() {
             return Vec::new();
@@ -95,27 +98,28 @@ impl<'c> Value<'c> {
         (0..count).map(|index| self.operand(index)).collect()
     }
 
-    /// Returns the block that an `invoke` goes to when it does not unwind.
+    /// Returns the block in which an `invoke` continues if it does not unwind.
     pub fn normal_destination(self) -> Option<Block<'c>> {
         // SAFETY: an `invoke`, checked in the condition.
         (self.opcode() == Some(Opcode::LLVMInvoke)).then(|| unsafe { Block::from_raw(LLVMGetNormalDest(self.raw())) })
     }
 
-    /// Returns a new block on the edge on which an `invoke` continues.
+    /// Inserts a block on the edge on which an `invoke` continues, and returns the block.
     pub fn split_normal_edge(self) -> Option<Block<'c>> {
         let invoke = self.opcode() == Some(Opcode::LLVMInvoke);
         // SAFETY: an `invoke`, checked above.
         invoke.then(|| unsafe { Block::from_raw(super::shim::wl_split_normal_edge(self.raw())) })
     }
 
-    /// The end of a new block that runs before this instruction where `condition` holds.
+    /// Inserts a block that runs before this instruction if `condition` is true, and returns the end of the block.
     pub fn split_if(self, condition: Value<'c>) -> Value<'c> {
         assert!(self.is_instruction(), "{self} is no instruction");
         // SAFETY: an instruction, checked above, and a live condition.
         unsafe { Value::from_raw(super::shim::wl_split_if(condition.raw(), self.raw())) }
     }
 
-    /// Value of the case that goes to successor `index` of a switch; none for the default, successor 0.
+    /// Returns the value of the case that leads to successor `index` of a switch, or `None` for the default, which is
+    /// successor 0.
     pub fn switch_case(self, index: u32) -> Option<Value<'c>> {
         if self.opcode() != Some(Opcode::LLVMSwitch) || index == 0 || index as usize >= self.successors().len() {
             return None;
@@ -126,7 +130,7 @@ impl<'c> Value<'c> {
 }
 
 impl<'c> Type<'c> {
-    /// Function type with this result that takes further arguments after the given ones.
+    /// Returns a function type with this result that accepts more arguments after the given ones.
     pub fn variadic(self, parameters: &[Type<'c>]) -> Type<'c> {
         let mut raw: Vec<_> = parameters.iter().map(|ty| ty.raw()).collect();
         // SAFETY: live types; the array outlives the call.

@@ -1,4 +1,4 @@
-//! Copies of functions, and what joining modules needs.
+//! Copies of functions, and operations that are needed to link modules.
 
 use super::function::OF_FUNCTION;
 use super::types::Type;
@@ -17,24 +17,24 @@ unsafe extern "C" {
 }
 
 impl<'c> Value<'c> {
-    /// Returns a copy of a function in its module, with further parameters at the end. Calls in the copy, also of itself,
-    /// still go where they went.
+    /// Returns a copy of a function in its module, with more parameters at the end. Calls in the copy, including
+    /// recursive calls, still refer to the original functions.
     pub fn clone_with_parameters(self, name: &str, further: &[Type<'c>]) -> Value<'c> {
         assert!(self.is_function() && !self.is_declaration(), "{self} has no body");
         let name = super::text::c_name(name);
         let mut types: Vec<_> = further.iter().map(|ty| ty.raw()).collect();
-        // SAFETY: a defined function of a live module; the array outlives the call.
+        // SAFETY: the function is defined in a live module; the array outlives the call.
         unsafe { Value::from_raw(wl_clone_with_parameters(self.raw(), name.as_ptr(), types.as_mut_ptr(), types.len())) }
     }
 
-    /// Takes a string attribute off a function.
+    /// Removes a string attribute from a function.
     pub fn remove_string_attribute(self, key: &str) {
         assert!(self.is_function(), "{self} is no function");
-        // SAFETY: checked above; the key is read as pointer and length.
+        // SAFETY: the value is a function, as checked above; the key is passed as pointer and length.
         unsafe { LLVMRemoveStringAttributeAtIndex(self.raw(), OF_FUNCTION, key.as_ptr().cast(), key.len() as u32) }
     }
 
-    /// Copies another call's attributes of the call as a whole, such as `convergent`.
+    /// Copies another call's attributes of the complete call, such as `convergent`.
     pub fn take_call_effects(self, from: Value<'c>) {
         assert!(self.is_call() && from.is_call(), "{self} or {from} is no call");
         // SAFETY: both are calls; the array has the length that LLVM requires.
@@ -48,12 +48,12 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Takes over calling convention and attributes (of the call, its result and the arguments that both have) of
-    /// another call.
+    /// Copies the calling convention and the attributes of another call: those of the call, of its result, and of the
+    /// arguments that both calls have.
     pub fn copy_call_attributes(self, from: Value<'c>) {
         assert!(self.is_call() && from.is_call(), "{self} or {from} is no call");
-        // SAFETY: both are calls; the arrays have the lengths that LLVM requires, and an argument that `from` has, this
-        // call has too.
+        // SAFETY: both are calls; the arrays have the lengths that LLVM requires, and this call has every argument that
+        // `from` has.
         unsafe {
             LLVMSetInstructionCallConv(self.raw(), LLVMGetInstructionCallConv(from.raw()));
             let places = (0..=LLVMGetNumArgOperands(from.raw())).chain([OF_FUNCTION]);

@@ -6,20 +6,21 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex};
 use std::ffi::CStr;
 
-/// Attributes of the function itself, for [`Value::add_attribute`] and its kin. Parameter `n` is `n + 1`.
+/// The index for attributes of the function itself, for [`Value::add_attribute`] and similar functions. Parameter `n`
+/// has the index `n + 1`.
 pub const OF_FUNCTION: LLVMAttributeIndex = LLVMAttributeFunctionIndex;
 
 impl<'c> Value<'c> {
-    /// Type of a function, global variable or alias, as opposed to the pointer that it is.
+    /// Returns the type of a function, global variable or alias, as opposed to its pointer type.
     pub fn value_type(self) -> Type<'c> {
         assert!(self.is_global(), "{self} is no global");
         // SAFETY: a global, checked above.
         unsafe { Type::from_raw(LLVMGlobalGetValueType(self.raw())) }
     }
 
-    /// Returns whether it is a function, global variable or alias.
+    /// Returns whether the value is a function, global variable or alias.
     pub fn is_global(self) -> bool {
-        // SAFETY: live, and LLVM answers this for every value.
+        // SAFETY: the value is live, and LLVM supports this query for every value.
         !unsafe { LLVMIsAGlobalValue(self.raw()) }.is_null()
     }
 
@@ -29,7 +30,7 @@ impl<'c> Value<'c> {
         self.is_global() && unsafe { LLVMIsDeclaration(self.raw()) != 0 }
     }
 
-    /// Parameters of a function.
+    /// Returns the parameters of a function.
     pub fn parameters(self) -> Vec<Value<'c>> {
         if !self.is_function() {
             return Vec::new();
@@ -41,11 +42,12 @@ impl<'c> Value<'c> {
             .collect()
     }
 
-    /// Blocks of a function.
+    /// Returns the blocks of a function.
     pub fn blocks(self) -> Vec<Block<'c>> {
         let mut list = Vec::new();
         if self.is_function() {
-            // SAFETY: a function, checked above; the list ends with null, and is not changed on the way.
+            // SAFETY: the value is a function, as checked above; the list ends with null, and does not change during
+            // the loop.
             unsafe {
                 let mut next = LLVMGetFirstBasicBlock(self.raw());
                 while !next.is_null() {
@@ -65,14 +67,14 @@ impl<'c> Value<'c> {
         unsafe { Block::from_raw(LLVMAppendBasicBlockInContext(self.types().raw(), self.raw(), name.as_ptr())) }
     }
 
-    /// Adds a block to a function, before another; before the entry it becomes the entry.
+    /// Inserts a block in a function before another block. A block before the entry becomes the new entry.
     pub fn insert_block_before(self, block: Block<'c>, name: &str) -> Block<'c> {
         let name = super::text::c_name(name);
         // SAFETY: a live block; the name is zero-terminated.
         unsafe { Block::from_raw(LLVMInsertBasicBlockInContext(self.types().raw(), block.raw(), name.as_ptr())) }
     }
 
-    /// Calling convention of a function or call.
+    /// Returns the calling convention of a function or call.
     pub fn calling_convention(self) -> u32 {
         if self.is_function() {
             // SAFETY: a function, checked in the condition.
@@ -85,7 +87,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Sets the calling convention of a function; calls made by the builder take it over.
+    /// Sets the calling convention of a function; calls that the builder creates use it.
     pub fn set_calling_convention(self, convention: u32) {
         assert!(self.is_function(), "{self} is no function");
         // SAFETY: a function, checked above.
@@ -98,7 +100,7 @@ impl<'c> Value<'c> {
         self.is_function() && unsafe { LLVMGetIntrinsicID(self.raw()) != 0 }
     }
 
-    /// Linkage of a global.
+    /// Returns the linkage of a global.
     pub fn linkage(self) -> Linkage {
         assert!(self.is_global(), "{self} is no global");
         // SAFETY: a global, checked above.
@@ -112,16 +114,16 @@ impl<'c> Value<'c> {
         unsafe { LLVMSetLinkage(self.raw(), linkage) }
     }
 
-    /// Returns the section that a global is to lie in; empty if it has none.
+    /// Returns the section of a global; empty if it has none.
     pub fn section(self) -> String {
         assert!(self.is_global(), "{self} is no global");
         // SAFETY: a global, checked above.
         let raw = unsafe { LLVMGetSection(self.raw()) };
-        // SAFETY: LLVM's text ends with zero and is copied at once.
+        // SAFETY: LLVM's text ends with zero and is copied immediately.
         if raw.is_null() { String::new() } else { unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned() }
     }
 
-    /// Puts a global where the linker puts its kind.
+    /// Removes the section of a global, so that the linker uses the default section.
     pub fn clear_section(self) {
         assert!(self.is_function() || self.is_global_variable(), "{self} has no section");
         // SAFETY: a global object, checked above; the text ends with zero.
@@ -135,17 +137,18 @@ impl<'c> Value<'c> {
         unsafe { LLVMSetVisibility(self.raw(), visibility) }
     }
 
-    /// Returns whether it is visible inside the module only.
+    /// Returns whether the global is visible only inside the module.
     pub fn is_local(self) -> bool {
         matches!(self.linkage(), Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage)
     }
 
-    /// Value of a string attribute of a function.
+    /// Returns the value of a string attribute of a function.
     pub fn string_attribute(self, key: &str) -> Option<String> {
         if !self.is_function() {
             return None;
         }
-        // SAFETY: a function, checked above; texts are passed as pointer and length, and the answer is copied at once.
+        // SAFETY: the value is a function, as checked above; texts are passed as pointer and length, and the result is
+        // copied immediately.
         unsafe {
             let raw = LLVMGetStringAttributeAtIndex(self.raw(), OF_FUNCTION, key.as_ptr().cast(), key.len() as u32);
             if raw.is_null() {
@@ -177,7 +180,8 @@ impl<'c> Value<'c> {
     /// of its parameters.
     pub fn add_attribute(self, index: LLVMAttributeIndex, name: &str, value: u64) {
         assert!(self.is_function(), "{self} is no function");
-        // SAFETY: a function, checked above; the attribute is made in its context, after the kind is found.
+        // SAFETY: the value is a function, as checked above; the attribute is created in its context, after its kind
+        // was found.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             assert!(kind != 0, "LLVM has no attribute {name}");
@@ -185,7 +189,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Takes an attribute away, if it is there.
+    /// Removes an attribute, if it exists.
     pub fn remove_attribute(self, index: LLVMAttributeIndex, name: &str) {
         assert!(self.is_function(), "{self} is no function");
         // SAFETY: a function, checked above; the name is passed as pointer and length.
@@ -198,14 +202,14 @@ impl<'c> Value<'c> {
     /// Returns whether a function, or one of its parameters, has the attribute.
     pub fn has_attribute(self, index: LLVMAttributeIndex, name: &str) -> bool {
         self.is_function()
-            // SAFETY: a function, checked in the condition; kind 0 is not looked up.
+            // SAFETY: the value is a function, as checked in the condition; kind 0 is not queried.
             && unsafe {
                 let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
                 kind != 0 && !LLVMGetEnumAttributeAtIndex(self.raw(), index, kind).is_null()
             }
     }
 
-    /// Type of a type attribute such as `byval` of a function's parameter.
+    /// Returns the type of a type attribute such as `byval` of a function's parameter.
     pub fn type_attribute(self, index: LLVMAttributeIndex, name: &str) -> Option<Type<'c>> {
         if !self.is_function() {
             return None;
@@ -218,7 +222,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Number of an attribute such as `align` of a function's parameter.
+    /// Returns the number of an attribute such as `align` of a function's parameter.
     pub fn int_attribute(self, index: LLVMAttributeIndex, name: &str) -> Option<u64> {
         if !self.is_function() {
             return None;
@@ -231,12 +235,12 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Initialiser of a variable.
+    /// Returns the initialiser of a variable.
     pub fn initializer(self) -> Option<Value<'c>> {
         if !self.is_global_variable() {
             return None;
         }
-        // SAFETY: a variable, checked above; null where it has none.
+        // SAFETY: the value is a variable, as checked above; the result is null if it has no initialiser.
         unsafe { Value::from_nullable(LLVMGetInitializer(self.raw())) }
     }
 
@@ -266,7 +270,7 @@ impl<'c> Value<'c> {
         self.is_global_variable() && unsafe { LLVMIsExternallyInitialized(self.raw()) != 0 }
     }
 
-    /// Address space of a global.
+    /// Returns the address space of a global.
     pub fn address_space(self) -> u32 {
         match self.ty().kind() {
             Kind::Pointer(space) => space,
@@ -274,7 +278,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Deletes a variable or function without users.
+    /// Deletes a variable or function that has no users.
     pub fn delete_global(self) {
         if self.is_global_variable() {
             // SAFETY: a variable, checked in the condition, that is not used again.
@@ -286,32 +290,32 @@ impl<'c> Value<'c> {
     }
 }
 
-/// Functions and variables of a module.
+/// The functions and variables of a module.
 pub trait ModuleItems<'c> {
-    /// All functions, declarations too.
+    /// Returns all functions, including declarations.
     fn functions(&self) -> Vec<Value<'c>>;
-    /// All variables.
+    /// Returns all variables.
     fn variables(&self) -> Vec<Value<'c>>;
-    /// The function of this name.
+    /// Returns the function with this name.
     fn function(&self, name: &str) -> Option<Value<'c>>;
-    /// The variable of this name.
+    /// Returns the variable with this name.
     fn variable(&self, name: &str) -> Option<Value<'c>>;
-    /// Adds a function. LLVM appends a number where the name is taken.
+    /// Adds a function. LLVM appends a number if the name is already used.
     fn new_function(&self, name: &str, ty: Type<'c>) -> Value<'c>;
-    /// The function of this name, declared if it is not there.
+    /// Returns the function with this name, and declares it if it does not exist.
     fn declare(&self, name: &str, ty: Type<'c>) -> Value<'c>;
-    /// Adds a variable without initialiser.
+    /// Adds a variable without an initialiser.
     fn new_variable(&self, name: &str, ty: Type<'c>, space: u32) -> Value<'c>;
     /// Returns the declaration of an intrinsic, by base name and overloaded types.
     fn intrinsic(&self, name: &str, overloads: &[Type<'c>]) -> Value<'c>;
-    /// Types of the module's context.
+    /// Returns the types of the module's context.
     fn types(&self) -> Types<'c>;
 }
 
 impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
     fn functions(&self) -> Vec<Value<'c>> {
         let mut list = Vec::new();
-        // SAFETY: a live module; the list ends with null, and is not changed on the way.
+        // SAFETY: the module is live; the list ends with null, and does not change during the loop.
         unsafe {
             let mut next = LLVMGetFirstFunction(self.as_mut_ptr());
             while !next.is_null() {
@@ -324,7 +328,7 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
 
     fn variables(&self) -> Vec<Value<'c>> {
         let mut list = Vec::new();
-        // SAFETY: a live module; the list ends with null, and is not changed on the way.
+        // SAFETY: the module is live; the list ends with null, and does not change during the loop.
         unsafe {
             let mut next = LLVMGetFirstGlobal(self.as_mut_ptr());
             while !next.is_null() {
@@ -336,14 +340,16 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
     }
 
     fn function(&self, name: &str) -> Option<Value<'c>> {
-        // SAFETY: a live module; the name is passed as pointer and length, and null means that there is none.
+        // SAFETY: the module is live; the name is passed as pointer and length, and null means that no such function
+        // exists.
         unsafe {
             Value::from_nullable(LLVMGetNamedFunctionWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()))
         }
     }
 
     fn variable(&self, name: &str) -> Option<Value<'c>> {
-        // SAFETY: a live module; the name is passed as pointer and length, and null means that there is none.
+        // SAFETY: the module is live; the name is passed as pointer and length, and null means that no such variable
+        // exists.
         unsafe {
             Value::from_nullable(LLVMGetNamedGlobalWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()))
         }
@@ -368,7 +374,7 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
 
     fn intrinsic(&self, name: &str, overloads: &[Type<'c>]) -> Value<'c> {
         let mut raw: Vec<_> = overloads.iter().map(|ty| ty.raw()).collect();
-        // SAFETY: a live module; the number is checked before it is used, and the array outlives the call.
+        // SAFETY: the module is live; the number is checked before its use, and the array outlives the call.
         unsafe {
             let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
             assert!(id != 0, "LLVM has no intrinsic {name}");

@@ -7,18 +7,18 @@ use inkwell::llvm_sys::LLVMGEPFlagInBounds;
 use inkwell::llvm_sys::core::*;
 
 impl<'c> Value<'c> {
-    /// Its operation, if it is an instruction.
+    /// Returns the operation, if the value is an instruction.
     pub fn opcode(self) -> Option<Opcode> {
         // SAFETY: an instruction, checked in the condition.
         self.is_instruction().then(|| unsafe { LLVMGetInstructionOpcode(self.raw()) })
     }
 
-    /// Block that holds the instruction.
+    /// Returns the block that contains the instruction.
     pub fn block(self) -> Option<Block<'c>> {
         if !self.is_instruction() {
             return None;
         }
-        // SAFETY: an instruction, checked above; null where no block holds it.
+        // SAFETY: the value is an instruction, as checked above; the result is null if it is in no block.
         unsafe {
             let raw = LLVMGetInstructionParent(self.raw());
             (!raw.is_null()).then(|| Block::from_raw(raw))
@@ -30,7 +30,7 @@ impl<'c> Value<'c> {
         if !self.is_instruction() {
             return None;
         }
-        // SAFETY: an instruction, checked above; null at the end.
+        // SAFETY: the value is an instruction, as checked above; the result is null at the end.
         unsafe { Value::from_nullable(LLVMGetNextInstruction(self.raw())) }
     }
 
@@ -39,11 +39,11 @@ impl<'c> Value<'c> {
         if !self.is_instruction() {
             return None;
         }
-        // SAFETY: an instruction, checked above; null at the start.
+        // SAFETY: the value is an instruction, as checked above; the result is null at the start.
         unsafe { Value::from_nullable(LLVMGetPreviousInstruction(self.raw())) }
     }
 
-    /// Removes and deletes an instruction without users; the handle is dead afterwards.
+    /// Removes and deletes an instruction without users; the handle is invalid afterwards.
     pub fn erase(self) {
         if self.is_instruction() {
             // SAFETY: an instruction, checked above, that is not used again.
@@ -58,7 +58,7 @@ impl<'c> Value<'c> {
         unsafe { Value::from_raw(LLVMInstructionClone(self.raw())) }
     }
 
-    /// What the value was before `bitcast`s.
+    /// Returns the value before all `bitcast`s.
     pub fn uncast(self) -> Value<'c> {
         let mut value = self;
         while value.is(Opcode::LLVMBitCast) {
@@ -71,40 +71,40 @@ impl<'c> Value<'c> {
         self.opcode() == Some(opcode)
     }
 
-    /// Returns whether it is a call of any kind but invoke.
+    /// Returns whether the value is a call of any kind except invoke.
     pub fn is_call(self) -> bool {
         self.is(Opcode::LLVMCall)
     }
 
-    /// Returns whether it is a phi.
+    /// Returns whether the value is a phi.
     pub fn is_phi(self) -> bool {
         self.is(Opcode::LLVMPHI)
     }
 
-    /// Returns whether it ends a block.
+    /// Returns whether the value ends a block.
     pub fn is_terminator(self) -> bool {
         // SAFETY: an instruction, checked in the condition.
         self.is_instruction() && !unsafe { LLVMIsATerminatorInst(self.raw()) }.is_null()
     }
 
-    /// Function called directly, from the callee operand only.
+    /// Returns the directly called function; only the callee operand is considered.
     pub fn called_function(self) -> Option<Value<'c>> {
         self.called_value().filter(|callee| callee.is_function())
     }
 
-    /// Callee of a call.
+    /// Returns the callee of a call.
     pub fn called_value(self) -> Option<Value<'c>> {
         // SAFETY: a call, checked before.
         self.is_call().then(|| unsafe { Value::from_raw(LLVMGetCalledValue(self.raw())) })
     }
 
-    /// Function type of a call.
+    /// Returns the function type of a call.
     pub fn called_type(self) -> Option<Type<'c>> {
         // SAFETY: a call, checked in the condition.
         self.is_call().then(|| unsafe { Type::from_raw(LLVMGetCalledFunctionType(self.raw())) })
     }
 
-    /// Arguments of a call; empty for others.
+    /// Returns the arguments of a call; empty for other values.
     pub fn arguments(self) -> Vec<Value<'c>> {
         if !self.is_call() {
             return Vec::new();
@@ -114,29 +114,29 @@ impl<'c> Value<'c> {
         (0..count).map(|index| self.operand(index)).collect()
     }
 
-    /// Name of the function called directly, empty otherwise.
+    /// Returns the name of the directly called function; empty otherwise.
     pub fn callee_name(self) -> String {
         self.called_function().map(Value::name).unwrap_or_default()
     }
 
-    /// Predicate of an integer comparison.
+    /// Returns the predicate of an integer comparison.
     pub fn int_predicate(self) -> Option<IntPredicate> {
         // SAFETY: an `icmp`, checked in the condition.
         self.is(Opcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.raw()) })
     }
 
-    /// Predicate of a floating-point comparison.
+    /// Returns the predicate of a floating-point comparison.
     pub fn real_predicate(self) -> Option<RealPredicate> {
         // SAFETY: an `fcmp`, checked in the condition.
         self.is(Opcode::LLVMFCmp).then(|| unsafe { LLVMGetFCmpPredicate(self.raw()) })
     }
 
-    /// Incoming values and blocks of a phi; empty for others.
+    /// Returns the incoming values and blocks of a phi; empty for other values.
     pub fn incoming(self) -> Vec<(Value<'c>, Block<'c>)> {
         if !self.is_phi() {
             return Vec::new();
         }
-        // SAFETY: a phi, checked above, that has a value and a block for every index below the count.
+        // SAFETY: the value is a phi, as checked above, and has a value and a block for every index below the count.
         unsafe {
             (0..LLVMCountIncoming(self.raw()))
                 .map(|index| {
@@ -152,11 +152,11 @@ impl<'c> Value<'c> {
         assert!(self.is_phi(), "{self} is no phi");
         let mut values: Vec<_> = incoming.iter().map(|pair| pair.0.raw()).collect();
         let mut blocks: Vec<_> = incoming.iter().map(|pair| pair.1.raw()).collect();
-        // SAFETY: a phi, checked above; both arrays have the length given and outlive the call.
+        // SAFETY: the value is a phi, as checked above; both arrays have the given length and outlive the call.
         unsafe { LLVMAddIncoming(self.raw(), values.as_mut_ptr(), blocks.as_mut_ptr(), values.len() as u32) }
     }
 
-    /// Successors of a terminator, in order, repeats kept; empty for others.
+    /// Returns the successors of a terminator in order, including repetitions; empty for other values.
     pub fn successors(self) -> Vec<Block<'c>> {
         if !self.is_terminator() {
             return Vec::new();
@@ -169,17 +169,17 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Makes a terminator that goes to `from` go to `to` instead; phis are not touched.
+    /// Changes the edges of a terminator from `from` to `to`; phis are not changed.
     pub fn retarget(self, from: Block<'c>, to: Block<'c>) {
         for (index, next) in self.successors().into_iter().enumerate() {
             if next == from {
-                // SAFETY: a terminator that has this successor, as `successors` found it.
+                // SAFETY: the terminator has this successor, because `successors` returned it.
                 unsafe { LLVMSetSuccessor(self.raw(), index as u32, to.raw()) }
             }
         }
     }
 
-    /// Takes an instruction out of its block without deleting it; [`crate::llvm::Builder::insert`] puts it back.
+    /// Removes an instruction from its block without deleting it; [`crate::llvm::Builder::insert`] inserts it again.
     pub fn detach(self) {
         if self.is_instruction() {
             // SAFETY: an instruction, checked above.
@@ -187,9 +187,10 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Condition of a conditional branch.
+    /// Returns the condition of a conditional branch.
     pub fn condition(self) -> Option<Value<'c>> {
-        // SAFETY: a branch, checked in the condition, and only a conditional one's condition is read.
+        // SAFETY: the value is a branch, as checked in the condition; only the condition of a conditional branch is
+        // read.
         (self.is(Opcode::LLVMBr) && unsafe { LLVMIsConditional(self.raw()) != 0 })
             // SAFETY: a conditional branch, checked in the condition.
             .then(|| unsafe { Value::from_raw(LLVMGetCondition(self.raw())) })
@@ -211,24 +212,25 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Ordering of a load, store, read-modify-write or fence.
+    /// Returns the ordering of a load, store, read-modify-write or fence.
     pub fn ordering(self) -> Option<Ordering> {
         matches!(self.opcode(), Some(Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMFence))
             // SAFETY: an instruction that has an ordering, checked in the condition.
             .then(|| unsafe { LLVMGetOrdering(self.raw()) })
     }
 
-    /// Operation of an `atomicrmw`.
+    /// Returns the operation of an `atomicrmw`.
     pub fn atomic_op(self) -> Option<AtomicOp> {
         // SAFETY: an `atomicrmw`, checked in the condition.
         self.is(Opcode::LLVMAtomicRMW).then(|| unsafe { LLVMGetAtomicRMWBinOp(self.raw()) })
     }
 
-    /// Alignment in bytes of a load, store, atomic, alloca or global; 0 if LLVM has none.
+    /// Returns the alignment in bytes of a load, store, atomic, alloca or global, or 0 if LLVM has none.
     pub fn alignment(self) -> u32 {
-        // SAFETY: something that has an alignment, checked in the condition.
+        // SAFETY: the value has an alignment, as checked in the condition.
         let bytes = if self.has_alignment() { unsafe { LLVMGetAlignment(self.raw()) } } else { 0 };
-        // An access always has one. LLVM's largest, that of null, is one bit too long for this function.
+        // An access always has an alignment. LLVM's largest alignment, that of null, does not fit in this function's
+        // result.
         if bytes == 0 && self.has_alignment() && !self.is_global_variable() { 1 << 31 } else { bytes }
     }
 
@@ -238,20 +240,20 @@ impl<'c> Value<'c> {
             || matches!(self.opcode(), Some(LLVMLoad | LLVMStore | LLVMAlloca | LLVMAtomicRMW | LLVMAtomicCmpXchg))
     }
 
-    /// Sets the alignment of what [`Self::alignment`] is defined for.
+    /// Sets the alignment of a value for which [`Self::alignment`] is defined.
     pub fn set_alignment(self, bytes: u32) {
         assert!(self.has_alignment(), "{self} has no alignment");
-        // SAFETY: something that has an alignment, checked above.
+        // SAFETY: the value has an alignment, as checked above.
         unsafe { LLVMSetAlignment(self.raw(), bytes) }
     }
 
-    /// Type that an `alloca` reserves.
+    /// Returns the type for which an `alloca` reserves memory.
     pub fn allocated_type(self) -> Option<Type<'c>> {
         // SAFETY: an `alloca`, checked in the condition.
         self.is(Opcode::LLVMAlloca).then(|| unsafe { Type::from_raw(LLVMGetAllocatedType(self.raw())) })
     }
 
-    /// Type that a `getelementptr` instruction or expression steps over.
+    /// Returns the type over which a `getelementptr` instruction or expression steps.
     pub fn gep_source_type(self) -> Option<Type<'c>> {
         let gep = self.is(Opcode::LLVMGetElementPtr) || self.constant_opcode() == Some(Opcode::LLVMGetElementPtr);
         // SAFETY: a `getelementptr`, checked above.
@@ -264,20 +266,20 @@ impl<'c> Value<'c> {
         self.gep_source_type().is_some() && unsafe { LLVMGEPGetNoWrapFlags(self.raw()) & LLVMGEPFlagInBounds != 0 }
     }
 
-    /// Indices of `extractvalue` and `insertvalue`.
+    /// Returns the indices of `extractvalue` and `insertvalue`.
     pub fn indices(self) -> Vec<u32> {
         if !(self.is(Opcode::LLVMExtractValue) || self.is(Opcode::LLVMInsertValue)) {
             return Vec::new();
         }
-        // SAFETY: an instruction with indices, checked above; the array has the length that LLVM returns, and is copied
-        // at once.
+        // SAFETY: the instruction has indices, as checked above; the array has the length that LLVM returns, and is
+        // copied immediately.
         unsafe {
             let indices = LLVMGetIndices(self.raw());
             std::slice::from_raw_parts(indices, LLVMGetNumIndices(self.raw()) as usize).to_vec()
         }
     }
 
-    /// Mask of a `shufflevector`; `None` for undefined elements.
+    /// Returns the mask of a `shufflevector`; `None` for undefined elements.
     pub fn shuffle_mask(self) -> Vec<Option<u32>> {
         if !self.is(Opcode::LLVMShuffleVector) {
             return Vec::new();
@@ -290,19 +292,19 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Returns whether the instruction can carry fast-math flags.
+    /// Returns whether the instruction can have fast-math flags.
     pub fn has_fast_math(self) -> bool {
         // SAFETY: an instruction, checked in the condition.
         self.is_instruction() && unsafe { LLVMCanValueUseFastMathFlags(self.raw()) != 0 }
     }
 
-    /// Fast-math flags, 0 where there can be none.
+    /// Returns the fast-math flags, or 0 if there can be none.
     pub fn fast_math(self) -> u32 {
         // SAFETY: an instruction with fast-math flags, checked in the condition.
         if self.has_fast_math() { unsafe { LLVMGetFastMathFlags(self.raw()) } } else { 0 }
     }
 
-    /// Sets fast-math flags where there can be some.
+    /// Sets the fast-math flags, if the instruction can have any.
     pub fn set_fast_math(self, flags: u32) {
         if self.has_fast_math() {
             // SAFETY: an instruction with fast-math flags, checked above.
@@ -310,13 +312,13 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// `nuw` of add, sub, mul and shl.
+    /// Returns `nuw` of add, sub, mul and shl.
     pub fn is_nuw(self) -> bool {
         // SAFETY: an instruction that may wrap, checked in the condition.
         self.may_wrap() && unsafe { LLVMGetNUW(self.raw()) != 0 }
     }
 
-    /// `nsw` of add, sub, mul and shl.
+    /// Returns `nsw` of add, sub, mul and shl.
     pub fn is_nsw(self) -> bool {
         // SAFETY: an instruction that may wrap, checked in the condition.
         self.may_wrap() && unsafe { LLVMGetNSW(self.raw()) != 0 }
@@ -326,24 +328,24 @@ impl<'c> Value<'c> {
         matches!(self.opcode(), Some(Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl))
     }
 
-    /// `disjoint` of or.
+    /// Returns `disjoint` of or.
     pub fn is_disjoint(self) -> bool {
         // SAFETY: an `or`, checked in the condition.
         self.is(Opcode::LLVMOr) && unsafe { LLVMGetIsDisjoint(self.raw()) != 0 }
     }
 
-    /// `nneg` of zext.
+    /// Returns `nneg` of zext.
     pub fn is_nneg(self) -> bool {
         // SAFETY: a `zext`, checked in the condition.
         self.is(Opcode::LLVMZExt) && unsafe { LLVMGetNNeg(self.raw()) != 0 }
     }
 
-    /// Text of inline assembly.
+    /// Returns the text of inline assembly.
     pub fn asm_text(self) -> String {
         if !self.is_inline_asm() {
             return String::new();
         }
-        // SAFETY: inline assembly, checked above; the text is copied at once.
+        // SAFETY: the value is inline assembly, as checked above; the text is copied immediately.
         unsafe {
             let mut length = 0;
             let text = LLVMGetInlineAsmAsmString(self.raw(), &mut length);
@@ -351,12 +353,12 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Constraints of inline assembly.
+    /// Returns the constraints of inline assembly.
     pub fn asm_constraints(self) -> String {
         if !self.is_inline_asm() {
             return String::new();
         }
-        // SAFETY: inline assembly, checked above; the text is copied at once.
+        // SAFETY: the value is inline assembly, as checked above; the text is copied immediately.
         unsafe {
             let mut length = 0;
             let text = LLVMGetInlineAsmConstraintString(self.raw(), &mut length);
@@ -364,7 +366,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Returns whether the instruction carries a note of this kind. `kind` is a name such as `invariant.load`.
+    /// Returns whether the instruction has a note of this kind. `kind` is a name such as `invariant.load`.
     pub fn has_note(self, kind: &str) -> bool {
         if !self.is_instruction() {
             return false;
@@ -376,19 +378,19 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Line of the debug location, 0 where there is none.
+    /// Returns the line of the debug location, or 0 if there is none.
     pub fn debug_line(self) -> u32 {
         let located = self.is_instruction() || self.is_function() || self.is_global_variable();
-        // SAFETY: of a kind that has a location, checked above.
+        // SAFETY: the value has a kind with a location, as checked above.
         if located { unsafe { LLVMGetDebugLocLine(self.raw()) } } else { 0 }
     }
 
-    /// File of the debug location, as the compiler was given it; empty where there is none.
+    /// Returns the file of the debug location as it was passed to the compiler; empty if there is none.
     pub fn debug_file(self) -> String {
         if !(self.is_instruction() || self.is_function() || self.is_global_variable()) {
             return String::new();
         }
-        // SAFETY: of a kind that has a location, checked above; the text is copied at once.
+        // SAFETY: the value has a kind with a location, as checked above; the text is copied immediately.
         unsafe {
             let mut length = 0;
             let name = LLVMGetDebugLocFilename(self.raw(), &mut length);
@@ -398,7 +400,7 @@ impl<'c> Value<'c> {
 }
 
 impl<'c> Value<'c> {
-    /// Sets the alignment of what a call's pointer argument (or vector of pointers) points to.
+    /// Sets the alignment of the memory to which a call's pointer argument (or vector of pointers) points.
     pub fn set_argument_alignment(self, argument: u32, bytes: u32) {
         assert!(self.is_call(), "{self} is no call");
         // SAFETY: a call, checked above.

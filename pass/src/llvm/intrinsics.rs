@@ -9,12 +9,12 @@ use std::ffi::{c_char, c_uint};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Reads or writes memory, or something that LLVM treats as memory.
+    /// Whether it reads or writes memory, or something that LLVM treats as memory.
     pub touches_memory: bool,
-    /// What it does may depend on which other threads do it, too.
+    /// Whether its effect may depend on which other threads execute it.
     pub convergent: bool,
-    /// Its vector form does to each element what its scalar form does to a scalar. Known of intrinsics that no target
-    /// owns.
+    /// Whether its vector form applies the scalar form to each element. This is only known for intrinsics that belong
+    /// to no target.
     pub elementwise: bool,
 }
 
@@ -29,9 +29,10 @@ thread_local! {
     static KNOWN: RefCell<HashMap<c_uint, Facts>> = RefCell::default();
 }
 
-/// Facts of the intrinsic of this name, which may end with types as in `llvm.fma.f32`; `None` if LLVM has none of it.
+/// Returns the properties of the intrinsic with this name, which may end with types as in `llvm.fma.f32`, or `None` if
+/// LLVM has no such intrinsic.
 pub fn facts(name: &str) -> Option<Facts> {
-    // SAFETY: the pointer and the length are those of a string that outlives the call, which keeps nothing
+    // SAFETY: the pointer and the length are those of a string that outlives the call, and the call keeps no reference
     // (`lookupIntrinsicID` takes a StringRef).
     let number = unsafe { wl_intrinsic_number(name.as_ptr().cast(), name.len()) };
     (number != 0).then(|| facts_of(number))
@@ -41,17 +42,17 @@ fn facts_of(number: c_uint) -> Facts {
     KNOWN.with_borrow_mut(|known| {
         *known.entry(number).or_insert_with(|| {
             let mut facts = Facts::default();
-            // SAFETY: callers give numbers below the count, which is what `Intrinsic::getFnAttributes` requires;
-            // `Facts` is laid out as the shim's structure.
+            // SAFETY: callers pass numbers below the count, as `Intrinsic::getFnAttributes` requires; `Facts` has the
+            // layout of the shim's structure.
             unsafe { wl_intrinsic_facts(number, &raw mut facts) };
             facts
         })
     })
 }
 
-/// Names of all intrinsics, without suffixes for types.
+/// Returns the names of all intrinsics, without suffixes for types.
 pub fn names() -> impl Iterator<Item = String> {
-    // SAFETY: without arguments; for 0 there is no name.
+    // SAFETY: the function has no arguments; number 0 has no name.
     let count = unsafe { wl_intrinsic_count() };
     // SAFETY: the number is below the count; the name is a constant of LLVM's library.
     (1..count).map(|number| unsafe { wl_intrinsic_name(number) }.copy())

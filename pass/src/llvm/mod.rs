@@ -1,10 +1,9 @@
-//! A thin safe layer over the LLVM C API: small `Copy` handles bound to the context's lifetime, on which
-//! generic code (walk every instruction, clone it, change its types) is shorter than on inkwell's typed values.
-//! All `unsafe` calls into LLVM sit in this module, each with its reason. "Live" there means that the object exists and
-//! that its context does, which every handle guarantees for the object that it wraps.
+//! A thin safe layer over the LLVM C API: small `Copy` handles that are bound to the context's lifetime. Generic code
+//! (visiting every instruction, cloning it, changing its types) is shorter with these handles than with inkwell's typed
+//! values. All `unsafe` calls of LLVM are in this module, each with its reason. In these reasons, "live" means that the
+//! object and its context exist, which every handle guarantees for the object that it wraps.
 //!
-//! Handles stay valid as long as what they name is not deleted; as in LLVM itself, a deleted instruction must
-//! not be used again.
+//! A handle stays valid until its object is deleted; as in LLVM itself, a deleted instruction must not be used again.
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 

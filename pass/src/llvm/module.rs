@@ -1,4 +1,4 @@
-//! Target machines and what is done with whole modules.
+//! Target machines, and operations on complete modules.
 
 use inkwell::OptimizationLevel;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -8,23 +8,23 @@ use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions, TargetTriple,
 };
 
-/// Why LLVM could not fulfil a request.
+/// The reason why LLVM could not fulfil a request.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
-    /// The library lacks the target.
+    /// LLVM was built without the target.
     #[error("this LLVM has no code generator for {triple}: {cause}")]
     NoTarget {
-        /// Requested target.
+        /// The requested target.
         triple: String,
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
-    /// The target exists, the processor does not.
+    /// The target exists, but the processor does not.
     #[error("LLVM makes no machine for {triple} with processor {processor}")]
     NoMachine {
-        /// Requested target.
+        /// The requested target.
         triple: String,
-        /// Requested processor.
+        /// The requested processor.
         processor: String,
     },
     /// Passes failed.
@@ -32,46 +32,47 @@ pub enum MachineError {
     Passes {
         /// The pipeline.
         passes: String,
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
     /// The module is not valid IR.
     #[error("invalid IR after {stage}: {cause}")]
     Invalid {
-        /// What made it.
+        /// The stage that created the module.
         stage: String,
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
     /// Code generation failed.
     #[error("code generation failed: {cause}")]
     Emit {
-        /// LLVM's words.
+        /// LLVM's error message.
         cause: String,
     },
 }
 
-/// A target machine: what passes and code generation need to know of the processor.
+/// A target machine: the properties of the processor that passes and code generation need.
 pub struct Machine {
     inner: TargetMachine,
     triple: String,
 }
 
 impl Machine {
-    /// Returns a GPU machine, for architecture 75 as `sm_75`.
+    /// Returns a GPU machine for an architecture; 75 means `sm_75`.
     pub fn nvptx(arch: u32) -> Result<Machine, MachineError> {
         Target::initialize_nvptx(&InitializationConfig::default());
         Machine::new("nvptx64-nvidia-cuda", &format!("sm_{arch}"), "+ptx63")
     }
 
-    /// Returns a GPU machine with the processor (`sm_90a`) and the feature string (`+ptx88`) that the device code was compiled
-    /// with. LLVM aborts on a PTX version that is too old for the processor.
+    /// Returns a GPU machine with the processor (`sm_90a`) and the feature string (`+ptx88`) with which the device code
+    /// was compiled. LLVM aborts if the PTX version is too old for the processor.
     pub fn nvptx_like(processor: &str, features: &str) -> Result<Machine, MachineError> {
         Target::initialize_nvptx(&InitializationConfig::default());
         Machine::new("nvptx64-nvidia-cuda", processor, features)
     }
 
-    /// Returns a host machine. `processor` as clang's `-march`; `native` is the processor that this runs on.
+    /// Returns a host machine. `processor` has the form of clang's `-march`; `native` is the processor on which this
+    /// program runs.
     pub fn host(processor: &str) -> Result<Machine, MachineError> {
         super::options::bound_code_generation();
         Target::initialize_x86(&InitializationConfig::default());
@@ -101,17 +102,17 @@ impl Machine {
             .ok_or_else(|| MachineError::NoMachine { triple: triple.into(), processor: processor.into() })
     }
 
-    /// Processor name.
+    /// Returns the name of the processor.
     pub fn processor(&self) -> String {
         self.inner.get_cpu().to_string()
     }
 
-    /// Feature string, as `+avx2,+fma`.
+    /// Returns the feature string, such as `+avx2,+fma`.
     pub fn features(&self) -> String {
         self.inner.get_feature_string().to_string_lossy().into_owned()
     }
 
-    /// Gives the module this machine's triple and data layout.
+    /// Sets the module's triple and data layout to those of this machine.
     pub fn adopt(&self, module: &Module<'_>) {
         module.set_triple(&TargetTriple::create(&self.triple));
         module.set_data_layout(&self.inner.get_target_data().get_data_layout());
@@ -129,12 +130,12 @@ impl Machine {
             .map_err(|cause| MachineError::Passes { passes: passes.into(), cause: cause.to_string() })
     }
 
-    /// Makes an object file.
+    /// Generates an object file.
     pub fn emit_object(&self, module: &Module<'_>) -> Result<Vec<u8>, MachineError> {
         self.emit(module, FileType::Object)
     }
 
-    /// Makes assembly text: PTX for a GPU machine.
+    /// Generates assembly text, which is PTX for a GPU machine.
     pub fn emit_assembly(&self, module: &Module<'_>) -> Result<Vec<u8>, MachineError> {
         self.emit(module, FileType::Assembly)
     }
@@ -146,26 +147,26 @@ impl Machine {
             .map_err(|cause| MachineError::Emit { cause: cause.to_string() })
     }
 
-    /// Returns the machine itself, for what is not wrapped.
+    /// Returns the machine itself, for operations that this type does not wrap.
     pub fn inner(&self) -> &TargetMachine {
         &self.inner
     }
 }
 
-/// Version of the LLVM that is linked, as `22.1.0`.
+/// Returns the version of the linked LLVM, such as `22.1.0`.
 pub fn version() -> String {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
-    // SAFETY: three live numbers to write to.
+    // SAFETY: the results go to three local variables.
     unsafe { inkwell::llvm_sys::core::LLVMGetVersion(&mut major, &mut minor, &mut patch) };
     format!("{major}.{minor}.{patch}")
 }
 
-/// Checks that the module is valid IR; `stage` names what made it.
+/// Checks that the module is valid IR; `stage` names the stage that created it.
 pub fn verify(module: &Module<'_>, stage: &str) -> Result<(), MachineError> {
     module.verify().map_err(|cause| MachineError::Invalid { stage: stage.into(), cause: cause.to_string() })
 }
 
-/// Returns an empty module in the context of another.
+/// Returns an empty module in the context of another module.
 pub fn new_module<'c>(beside: &Module<'c>, name: &str) -> Module<'c> {
     let name = super::text::c_name(name);
     // SAFETY: the context outlives `'c`, and the module has one owner.

@@ -1,4 +1,4 @@
-//! The C++ shim (`cpp/`): what LLVM's C interface lacks.
+//! The C++ shim (`cpp/`), which offers functions that LLVM's C interface does not have.
 
 use super::module::{Machine, MachineError};
 use super::source_name::before_externalisation;
@@ -18,7 +18,7 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn copy(self) -> String {
-        // SAFETY: pointer and length come from an LLVM string that is alive as long as its context.
+        // SAFETY: pointer and length come from an LLVM string, which lives as long as its context.
         unsafe { super::text::copy_text(self.data, self.size) }
     }
 }
@@ -80,15 +80,14 @@ unsafe extern "C" {
     ) -> *mut c_char;
 }
 
-/// Copies and frees a string that the shim made.
+/// Copies and frees a string that the shim allocated.
 ///
-/// # Safety
-/// `text` is null or came from the shim and was not freed.
+/// # Safety `text` is null, or it comes from the shim and was not freed.
 pub(super) unsafe fn take(text: *mut c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: the caller's promise; the shim's strings are zero-terminated.
+    // SAFETY: the caller fulfils the contract; the shim's strings are zero-terminated.
     unsafe {
         let copy = std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned();
         wl_free(text);
@@ -96,21 +95,22 @@ pub(super) unsafe fn take(text: *mut c_char) -> Option<String> {
     }
 }
 
-/// Tuning of `default<On>` that clang sets from its own options.
+/// Options of `default<On>` that clang sets from its own options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Loop and straight-line vectorisers: clang has them from `-O2` on.
+    /// Whether the loop and straight-line vectorisers run; clang enables them from `-O2` on.
     pub vectorize: bool,
-    /// Loop unrolling: from `-O2` on.
+    /// Whether loops are unrolled, from `-O2` on.
     pub unroll: bool,
-    /// Carry the `!warpline.loc` notes through the passes (device code).
+    /// Whether the `!warpline.loc` notes are preserved while the passes run (device code).
     pub keep_notes: bool,
-    /// Complete unrolling of loops over local arrays, which keeps these in registers (device code from `-O2` on).
+    /// Whether loops over local arrays are unrolled completely, which keeps the arrays in registers (device code from
+    /// `-O2` on).
     pub unroll_for_local_arrays: bool,
 }
 
 impl Tuning {
-    /// What clang uses at `-O<level>`.
+    /// Returns clang's options for `-O<level>`.
     pub fn of_level(level: u8) -> Tuning {
         Tuning { vectorize: level >= 2, unroll: level >= 2, keep_notes: false, unroll_for_local_arrays: false }
     }
@@ -130,7 +130,7 @@ pub fn run_pipeline(
         unroll_for_local_arrays: tuning.unroll_for_local_arrays,
     };
     let text = super::text::c_name(pipeline);
-    // SAFETY: live module and machine; the shim keeps neither pointer.
+    // SAFETY: module and machine are live; the shim keeps neither pointer.
     let refused =
         unsafe { take(wl_run_pipeline(module.as_mut_ptr(), machine.inner().as_mut_ptr(), text.as_ptr(), &raw)) };
     match refused {
@@ -139,30 +139,30 @@ pub fn run_pipeline(
     }
 }
 
-/// Returns whether the machine's processor gathers, or LLVM would make a branch per lane of it.
+/// Returns whether the machine's processor executes gathers. Otherwise, LLVM would generate a branch per lane.
 pub fn gathers(machine: &Machine, module: &Module<'_>) -> bool {
     // SAFETY: live machine and context; the shim keeps neither pointer.
     unsafe { wl_gathers(machine.inner().as_mut_ptr(), module.get_context().raw()) }
 }
 
-/// Removes a module's named metadata, if there is any of the name.
+/// Removes a module's named metadata with this name, if it exists.
 pub fn erase_named_metadata(module: &Module<'_>, name: &str) {
     let name = super::text::c_name(name);
     // SAFETY: a live module and a zero-terminated string.
     unsafe { wl_erase_named_metadata(module.as_mut_ptr(), name.as_ptr()) }
 }
 
-/// Takes declarations in files of these folders out of what debug information lists of a whole module: enumerations,
-/// and what namespaces import.
+/// Removes declarations in files of these folders from the lists that debug information has for a whole module:
+/// enumerations, and the imports of namespaces.
 pub fn unlist_declarations(module: &Module<'_>, folders: &[String]) {
     let names: Vec<_> = folders.iter().map(|folder| super::text::c_name(folder)).collect();
     let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
-    // SAFETY: a live module, and zero-terminated strings that outlive the call, which keeps none of them.
+    // SAFETY: the module is live, and the strings are zero-terminated and outlive the call, which keeps none of them.
     unsafe { wl_unlist_declarations(module.as_mut_ptr(), pointers.as_ptr(), pointers.len()) }
 }
 
-/// The demangled form of an Itanium name, the name itself when it is none; without what relocatable code makes the
-/// symbol unique with.
+/// Returns the demangled form of an Itanium name, or the name itself if it is not mangled. The suffix that makes a
+/// symbol unique in relocatable code is removed.
 pub fn demangle(name: &str) -> String {
     let name = before_externalisation(name).unwrap_or(name);
     let raw = super::text::c_name(name);
@@ -170,22 +170,22 @@ pub fn demangle(name: &str) -> String {
     unsafe { take(wl_demangle(raw.as_ptr())) }.unwrap_or_else(|| name.into())
 }
 
-/// Replaces a `memcpy`, `memmove` or `memset` call by the loop that the NVPTX back end makes of it, and returns
-/// whether it could. Blocks are split; the call is gone.
+/// Replaces a `memcpy`, `memmove` or `memset` call by the loop that the NVPTX back end generates for it, and returns
+/// whether this was possible. Blocks are split, and the call no longer exists.
 pub fn expand_memory_loop(call: Value<'_>, machine: &Machine) -> bool {
     assert!(call.is_call(), "{call} is no call");
     // SAFETY: a live call; the shim checks its kind first.
     unsafe { wl_expand_memory_loop(call.raw(), machine.inner().as_mut_ptr()) }
 }
 
-/// Returns the alignment that a pointer is known to have at an instruction, in bytes, as LLVM's back ends find it out.
+/// Returns the alignment in bytes that a pointer is known to have at an instruction, as determined by LLVM's back ends.
 pub fn known_alignment(pointer: Value<'_>, at: Value<'_>) -> u64 {
     assert!(pointer.ty().is_pointer() && at.is_instruction(), "{pointer} is no pointer, or {at} no instruction");
     // SAFETY: a live pointer and a live instruction.
     u64::from(unsafe { wl_known_alignment(pointer.raw(), at.raw()) })
 }
 
-/// Makes instructions of the constant expressions of a global that functions use, so that its users in functions are
+/// Converts the constant expressions of a global that functions use to instructions, so that its users in functions are
 /// instructions.
 pub fn expand_constant_users(global: Value<'_>) {
     assert!(global.is_global_variable(), "{global} is no variable");
@@ -193,8 +193,8 @@ pub fn expand_constant_users(global: Value<'_>) {
     unsafe { wl_expand_constant_users(global.raw()) }
 }
 
-/// Makes a context whose passes do not warn of loops that they do not unroll despite `#pragma unroll`. nvcc does not
-/// warn either, and for CUB's headers LLVM would warn in every compilation.
+/// Creates a context whose passes do not warn about loops that they do not unroll despite `#pragma unroll`. nvcc does
+/// not warn either, and for CUB's headers, LLVM would warn in every compilation.
 pub fn quiet_context() -> Context {
     let context = Context::create();
     // SAFETY: a live context.

@@ -1,10 +1,11 @@
-//! Names as the source has them.
+//! Names in the form of the source.
 
-/// What clang appends, with a hash, to the name of a `static` variable or kernel, or of one in an unnamed namespace, that
-/// relocatable code makes visible to other objects. CUDA's forms first, HIP's after them.
+/// The markers that clang appends, with a hash, to the name of a `static` variable or kernel, or of a variable or
+/// kernel in an unnamed namespace, if relocatable code makes it visible to other objects. CUDA's forms come first,
+/// HIP's after them.
 const MARKS: [&str; 4] = ["__static__", "__intern__", ".static.", ".intern."];
 
-/// The name that the symbol would have without relocatable code; `None` where it is that one.
+/// Returns the name that the symbol would have without relocatable code, or `None` if this is its name.
 pub fn before_externalisation(symbol: &str) -> Option<&str> {
     let is_hash = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'_');
     MARKS.iter().find_map(|mark| {

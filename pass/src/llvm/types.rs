@@ -14,12 +14,12 @@ pub struct Type<'c> {
     context: PhantomData<&'c Context>,
 }
 
-/// What a [`Type`] is.
+/// The kind of a [`Type`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// No value.
     Void,
-    /// Integer of this many bits.
+    /// An integer of this many bits.
     Int(u32),
     /// 16-bit IEEE float.
     Half,
@@ -29,21 +29,21 @@ pub enum Kind {
     Float,
     /// 64-bit float.
     Double,
-    /// Pointer into this address space.
+    /// A pointer in this address space.
     Pointer(u32),
-    /// Vector of this many elements.
+    /// A vector of this many elements.
     Vector(u32),
-    /// Array of this many elements.
+    /// An array of this many elements.
     Array(u64),
     /// Structure.
     Struct,
     /// Function.
     Function,
-    /// Anything else (label, token, metadata, …).
+    /// Any other type (label, token, metadata, …).
     Other,
 }
 
-/// Types of a context.
+/// The types of a context.
 #[derive(Clone, Copy)]
 pub struct Types<'c> {
     raw: LLVMContextRef,
@@ -51,12 +51,12 @@ pub struct Types<'c> {
 }
 
 impl<'c> Types<'c> {
-    /// The types of `context`.
+    /// Returns the types of `context`.
     pub fn new(context: &(impl AsContextRef<'c> + ?Sized)) -> Self {
         Types { raw: context.as_ctx_ref(), context: PhantomData }
     }
 
-    /// Returns the types of the context that `ty` belongs to.
+    /// Returns the types of the context to which `ty` belongs.
     pub fn from_type(ty: Type<'c>) -> Self {
         // SAFETY: `ty` is a live type.
         Types { raw: unsafe { LLVMGetTypeContext(ty.raw) }, context: PhantomData }
@@ -118,10 +118,9 @@ impl<'c> Types<'c> {
 }
 
 impl<'c> Type<'c> {
-    /// Wraps what LLVM returned.
+    /// Wraps a type from LLVM.
     ///
-    /// # Safety
-    /// `raw` is null, which is refused, or a live type of the context `'c`.
+    /// # Safety `raw` is null, which causes a panic, or a live type of the context `'c`.
     pub(super) unsafe fn from_raw(raw: LLVMTypeRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no type");
         Type { raw, context: PhantomData }
@@ -132,9 +131,9 @@ impl<'c> Type<'c> {
         self.raw
     }
 
-    /// What it is.
+    /// Returns the kind of the type.
     pub fn kind(self) -> Kind {
-        // SAFETY: a live type, and each query is made for the kind that it is defined for.
+        // SAFETY: the type is live, and each query is made only for the kind for which it is defined.
         unsafe {
             match LLVMGetTypeKind(self.raw) {
                 LLVMTypeKind::LLVMVoidTypeKind => Kind::Void,
@@ -153,7 +152,7 @@ impl<'c> Type<'c> {
         }
     }
 
-    /// Bits of an integer type, or `None`.
+    /// Returns the number of bits of an integer type, or `None`.
     pub fn int_bits(self) -> Option<u32> {
         match self.kind() {
             Kind::Int(bits) => Some(bits),
@@ -181,22 +180,21 @@ impl<'c> Type<'c> {
         matches!(self.kind(), Kind::Struct | Kind::Array(_))
     }
 
-    /// Element type of a vector, the type itself otherwise.
+    /// Returns the element type of a vector, or the type itself otherwise.
     pub fn scalar(self) -> Type<'c> {
         if matches!(self.kind(), Kind::Vector(_)) { self.element() } else { self }
     }
 
-    /// Element type of a vector or array.
+    /// Returns the element type of a vector or array.
     ///
-    /// # Panics
-    /// If it is neither.
+    /// # Panics Panics if the type is neither.
     pub fn element(self) -> Type<'c> {
         assert!(matches!(self.kind(), Kind::Vector(_) | Kind::Array(_)), "{self} has no element type");
         // SAFETY: checked above.
         unsafe { Type::from_raw(LLVMGetElementType(self.raw)) }
     }
 
-    /// Field types of a structure; empty for others.
+    /// Returns the field types of a structure; empty for others.
     pub fn fields(self) -> Vec<Type<'c>> {
         if self.kind() != Kind::Struct {
             return Vec::new();
@@ -215,7 +213,7 @@ impl<'c> Type<'c> {
 
     /// `<count x self>`.
     pub fn vector(self, count: u32) -> Type<'c> {
-        // SAFETY: a live type; that vectors can be of it, the verifier checks.
+        // SAFETY: the type is live; the verifier checks whether it can be an element of a vector.
         unsafe { Type::from_raw(LLVMVectorType(self.raw, count)) }
     }
 
@@ -232,17 +230,16 @@ impl<'c> Type<'c> {
         unsafe { Type::from_raw(LLVMFunctionType(self.raw, raw.as_mut_ptr(), raw.len() as u32, 0)) }
     }
 
-    /// Result of a function type.
+    /// Returns the result of a function type.
     ///
-    /// # Panics
-    /// If it is not a function type.
+    /// # Panics Panics if the type is not a function type.
     pub fn result(self) -> Type<'c> {
         assert_eq!(self.kind(), Kind::Function, "{self} is no function type");
         // SAFETY: checked above.
         unsafe { Type::from_raw(LLVMGetReturnType(self.raw)) }
     }
 
-    /// Parameters of a function type; empty for others.
+    /// Returns the parameters of a function type; empty for others.
     pub fn parameters(self) -> Vec<Type<'c>> {
         if self.kind() != Kind::Function {
             return Vec::new();
@@ -255,7 +252,7 @@ impl<'c> Type<'c> {
         }
     }
 
-    /// Returns whether a function type takes further arguments.
+    /// Returns whether a function type accepts more arguments than its parameters.
     pub fn is_variadic(self) -> bool {
         // SAFETY: called for function types only.
         self.kind() == Kind::Function && unsafe { LLVMIsFunctionVarArg(self.raw) != 0 }
@@ -264,7 +261,7 @@ impl<'c> Type<'c> {
 
 impl std::fmt::Display for Type<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // SAFETY: `raw` is live; the message is ours to free.
+        // SAFETY: `raw` is live; this code owns the message and frees it.
         f.write_str(&unsafe { super::text::take_message(LLVMPrintTypeToString(self.raw)) })
     }
 }
@@ -273,7 +270,7 @@ fn raw_types(types: &[Type<'_>]) -> Vec<LLVMTypeRef> {
     types.iter().map(|ty| ty.raw).collect()
 }
 
-/// Sizes and offsets under a module's data layout.
+/// The sizes and offsets in a module's data layout.
 #[derive(Clone, Copy)]
 pub struct Layout<'m> {
     raw: inkwell::llvm_sys::target::LLVMTargetDataRef,
@@ -281,32 +278,32 @@ pub struct Layout<'m> {
 }
 
 impl<'m> Layout<'m> {
-    /// Returns the layout of `module`, valid until the module gets another one.
+    /// Returns the layout of `module`, valid until the module gets another layout.
     pub fn from_module(module: &'m inkwell::module::Module<'_>) -> Self {
         // SAFETY: the module is live and owns the layout.
         let raw = unsafe { inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()) };
         Layout { raw, module: PhantomData }
     }
 
-    /// Bytes from one array element to the next.
+    /// Returns the number of bytes from one array element to the next.
     pub fn size(self, ty: Type<'_>) -> u64 {
         // SAFETY: the module keeps the layout, and the type is live.
         unsafe { LLVMABISizeOfType(self.raw, ty.raw) }
     }
 
-    /// Bytes that a store writes.
+    /// Returns the number of bytes that a store writes.
     pub fn store_size(self, ty: Type<'_>) -> u64 {
         // SAFETY: the module keeps the layout, and the type is live.
         unsafe { LLVMStoreSizeOfType(self.raw, ty.raw) }
     }
 
-    /// Alignment in bytes.
+    /// Returns the alignment in bytes.
     pub fn align(self, ty: Type<'_>) -> u64 {
         // SAFETY: the module keeps the layout, and the type is live.
         u64::from(unsafe { LLVMABIAlignmentOfType(self.raw, ty.raw) })
     }
 
-    /// Byte offset of a structure's field.
+    /// Returns the byte offset of a structure's field.
     pub fn offset(self, structure: Type<'_>, field: u32) -> u64 {
         assert!((field as usize) < structure.fields().len(), "{structure} has no field {field}");
         // SAFETY: the module keeps the layout; the structure has this field, checked above.

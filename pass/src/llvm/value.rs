@@ -26,12 +26,12 @@ pub struct Block<'c> {
     context: PhantomData<&'c Context>,
 }
 
-/// Inline assembly of this function type, free of side effects.
+/// Returns inline assembly of this function type, without side effects.
 pub fn inline_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c> {
     assembly(ty, text, constraints, false)
 }
 
-/// Inline assembly of this function type that does more than compute its results.
+/// Returns inline assembly of this function type that has side effects.
 pub fn volatile_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c> {
     assembly(ty, text, constraints, true)
 }
@@ -55,19 +55,17 @@ fn assembly<'c>(ty: Type<'c>, text: &str, constraints: &str, volatile: bool) -> 
 }
 
 impl<'c> Value<'c> {
-    /// Wraps what LLVM returned.
+    /// Wraps a value from LLVM.
     ///
-    /// # Safety
-    /// `raw` is null, which is refused, or a live value of the context `'c`.
+    /// # Safety `raw` is null, which causes a panic, or a live value of the context `'c`.
     pub(super) unsafe fn from_raw(raw: LLVMValueRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no value");
         Value { raw, context: PhantomData }
     }
 
-    /// Wraps what LLVM returned, unless it is null.
+    /// Wraps a value from LLVM, unless it is null.
     ///
-    /// # Safety
-    /// `raw` is null or a live value of the context `'c`.
+    /// # Safety `raw` is null or a live value of the context `'c`.
     pub(super) unsafe fn from_nullable(raw: LLVMValueRef) -> Option<Self> {
         (!raw.is_null()).then_some(Value { raw, context: PhantomData })
     }
@@ -77,20 +75,20 @@ impl<'c> Value<'c> {
         self.raw
     }
 
-    /// Its type.
+    /// Returns the type of the value.
     pub fn ty(self) -> Type<'c> {
-        // SAFETY: live, and every value has a type.
+        // SAFETY: the value is live, and every value has a type.
         unsafe { Type::from_raw(LLVMTypeOf(self.raw)) }
     }
 
-    /// Returns the types of its context.
+    /// Returns the types of the value's context.
     pub fn types(self) -> Types<'c> {
         Types::from_type(self.ty())
     }
 
-    /// Its name, empty where it has none.
+    /// Returns the name of the value; empty if it has none.
     pub fn name(self) -> String {
-        // SAFETY: live; the name is read before anything can change it.
+        // SAFETY: the value is live; the name is read before anything can change it.
         unsafe {
             let mut length = 0;
             let name = LLVMGetValueName2(self.raw, &mut length);
@@ -98,14 +96,14 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Renames it; LLVM appends a number where the name is taken.
+    /// Renames the value; LLVM appends a number if the name is already used.
     pub fn set_name(self, name: &str) {
         // SAFETY: live; the name is passed as pointer and length, and copied.
         unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
     }
 
     fn kind(self) -> LLVMValueKind {
-        // SAFETY: live, and LLVM answers this for every value.
+        // SAFETY: the value is live, and LLVM supports this query for every value.
         unsafe { LLVMGetValueKind(self.raw) }
     }
 
@@ -119,9 +117,9 @@ impl<'c> Value<'c> {
         self.kind() == LLVMValueKind::LLVMArgumentValueKind
     }
 
-    /// Returns whether it is a constant (globals and functions are).
+    /// Returns whether the value is a constant, which includes globals and functions.
     pub fn is_constant(self) -> bool {
-        // SAFETY: live, and LLVM answers this for every value.
+        // SAFETY: the value is live, and LLVM supports this query for every value.
         unsafe { LLVMIsConstant(self.raw) != 0 }
     }
 
@@ -152,30 +150,30 @@ impl<'c> Value<'c> {
 
     /// Returns whether it is `undef` or `poison`.
     pub fn is_undef(self) -> bool {
-        // SAFETY: live, and LLVM answers this for every value.
+        // SAFETY: the value is live, and LLVM supports this query for every value.
         unsafe { LLVMIsUndef(self.raw) != 0 || LLVMIsPoison(self.raw) != 0 }
     }
 
     /// Returns whether it is a constant of all zero bits.
     pub fn is_zero(self) -> bool {
-        // SAFETY: live, and LLVM answers this for every value.
+        // SAFETY: the value is live, and LLVM supports this query for every value.
         unsafe { LLVMIsNull(self.raw) != 0 }
     }
 
-    /// Value of a constant integer of at most 64 bits, zero-extended.
+    /// Returns the value of a constant integer of at most 64 bits, zero-extended.
     pub fn as_u64(self) -> Option<u64> {
         (self.kind() == LLVMValueKind::LLVMConstantIntValueKind && self.ty().int_bits()? <= 64)
             // SAFETY: a constant integer of at most 64 bits, checked in the condition.
             .then(|| unsafe { LLVMConstIntGetZExtValue(self.raw) })
     }
 
-    /// Value of a constant integer of at most 64 bits, sign-extended.
+    /// Returns the value of a constant integer of at most 64 bits, sign-extended.
     pub fn as_i64(self) -> Option<i64> {
         // SAFETY: `as_u64` found a constant integer of at most 64 bits.
         self.as_u64().map(|_| unsafe { LLVMConstIntGetSExtValue(self.raw) })
     }
 
-    /// Value of a constant floating-point number.
+    /// Returns the value of a constant floating-point number.
     pub fn as_f64(self) -> Option<f64> {
         (self.kind() == LLVMValueKind::LLVMConstantFPValueKind).then(|| {
             let mut lost = 0;
@@ -184,27 +182,26 @@ impl<'c> Value<'c> {
         })
     }
 
-    /// Number of operands, 0 for what has none.
+    /// Returns the number of operands, or 0 for a value without operands.
     pub fn operand_count(self) -> u32 {
-        // SAFETY: live, and LLVM answers this for every value.
+        // SAFETY: the value is live, and LLVM supports this query for every value.
         if unsafe { LLVMIsAUser(self.raw) }.is_null() {
             return 0;
         }
-        // SAFETY: a user, checked above.
+        // SAFETY: the value has operands, as checked above.
         unsafe { LLVMGetNumOperands(self.raw) as u32 }
     }
 
-    /// Operand `index`.
+    /// Returns operand `index`.
     ///
-    /// # Panics
-    /// If there is none.
+    /// # Panics Panics if there is none.
     pub fn operand(self, index: u32) -> Value<'c> {
         assert!(index < self.operand_count(), "operand {index} of {self}");
         // SAFETY: a user that has this operand, checked above.
         unsafe { Value::from_raw(LLVMGetOperand(self.raw, index)) }
     }
 
-    /// All operands, blocks of terminators included.
+    /// Returns all operands, including the blocks of terminators.
     pub fn operands(self) -> Vec<Value<'c>> {
         (0..self.operand_count()).map(|index| self.operand(index)).collect()
     }
@@ -216,10 +213,11 @@ impl<'c> Value<'c> {
         unsafe { LLVMSetOperand(self.raw, index, value.raw) }
     }
 
-    /// Its users, one entry per use.
+    /// Returns the users of the value, with one entry per use.
     pub fn users(self) -> Vec<Value<'c>> {
         let mut users = Vec::new();
-        // SAFETY: live; the uses are a list that ends with null, and it is not changed on the way.
+        // SAFETY: the value is live; the uses are a list that ends with null, and the list does not change during the
+        // loop.
         unsafe {
             let mut next = LLVMGetFirstUse(self.raw);
             while !next.is_null() {
@@ -230,37 +228,37 @@ impl<'c> Value<'c> {
         users
     }
 
-    /// Returns whether anything uses it.
+    /// Returns whether the value has any use.
     pub fn is_used(self) -> bool {
-        // SAFETY: live; the uses are a list that ends with null, and it is not changed on the way.
+        // SAFETY: the value is live; the query does not change the list of uses.
         !unsafe { LLVMGetFirstUse(self.raw) }.is_null()
     }
 
-    /// Makes all users use `other`.
+    /// Replaces all uses of the value by `other`.
     pub fn replace_all_uses_with(self, other: Value<'c>) {
         assert_eq!(self.ty(), other.ty(), "{other} cannot stand for {self}");
         // SAFETY: two live values of one type, checked above.
         unsafe { LLVMReplaceAllUsesWith(self.raw, other.raw) }
     }
 
-    /// Operation of a constant expression.
+    /// Returns the operation of a constant expression.
     pub fn constant_opcode(self) -> Option<Opcode> {
         // SAFETY: a constant expression, checked in the condition.
         self.is_constant_expression().then(|| unsafe { LLVMGetConstOpcode(self.raw) })
     }
 
-    /// Element `index` of a constant vector, array or structure.
+    /// Returns element `index` of a constant vector, array or structure.
     pub fn constant_element(self, index: u32) -> Option<Value<'c>> {
         if !self.is_constant() {
             return None;
         }
-        // SAFETY: checked above to be a constant; null where there is no such element.
+        // SAFETY: the value is a constant, as checked above; the result is null if there is no such element.
         unsafe { Value::from_nullable(LLVMGetAggregateElement(self.raw, index)) }
     }
 
-    /// Returns the text of a constant array of bytes, without what follows its first zero.
+    /// Returns the text of a constant array of bytes, up to its first zero.
     pub fn constant_text(self) -> Option<String> {
-        // SAFETY: a constant sequence of bytes; LLVM keeps its text as long as its context.
+        // SAFETY: the value is a constant sequence of bytes; LLVM keeps its text as long as its context.
         let text = unsafe {
             if LLVMIsAConstantDataSequential(self.raw).is_null() || LLVMIsConstantString(self.raw) == 0 {
                 return None;
@@ -274,17 +272,17 @@ impl<'c> Value<'c> {
 
     /// Returns whether it is a constant array or vector of plain numbers.
     pub fn is_plain_data(self) -> bool {
-        // SAFETY: live, and LLVM answers this for every value.
+        // SAFETY: the value is live, and LLVM supports this query for every value.
         !unsafe { LLVMIsAConstantDataSequential(self.raw) }.is_null()
     }
 
-    /// `undef`-free constant zero of a type.
+    /// Returns the constant zero of a type.
     pub fn zero(ty: Type<'c>) -> Value<'c> {
         // SAFETY: a live type.
         unsafe { Value::from_raw(LLVMConstNull(ty.raw())) }
     }
 
-    /// All bits one (integers and vectors of them).
+    /// Returns a constant with all bits set (for integers and vectors of integers).
     pub fn all_ones(ty: Type<'c>) -> Value<'c> {
         assert!(ty.scalar().int_bits().is_some(), "{ty} is no type of integers");
         // SAFETY: a live type of integers, checked above.
@@ -297,16 +295,16 @@ impl<'c> Value<'c> {
         unsafe { Value::from_raw(LLVMGetPoison(ty.raw())) }
     }
 
-    /// `undef` of a type: any value at each use, which spoils nothing that it is joined with.
+    /// Returns `undef` of a type. It may have any value at each use, but unlike `poison` it does not make results that
+    /// depend on it undefined.
     pub fn undef(ty: Type<'c>) -> Value<'c> {
         // SAFETY: a live type.
         unsafe { Value::from_raw(LLVMGetUndef(ty.raw())) }
     }
 
-    /// Constant integer, truncated to the type.
+    /// Returns a constant integer, truncated to the type.
     ///
-    /// # Panics
-    /// If it is not a type of integers.
+    /// # Panics Panics if the type is not an integer type or a vector of integers.
     pub fn int(ty: Type<'c>, value: u64) -> Value<'c> {
         let bits = ty.int_bits().unwrap_or_else(|| panic!("{ty} is no type of integers"));
         let kept = if bits < 64 { value & ((1 << bits) - 1) } else { value };
@@ -314,14 +312,14 @@ impl<'c> Value<'c> {
         unsafe { Value::from_raw(LLVMConstInt(ty.raw(), kept, 0)) }
     }
 
-    /// Constant floating-point number.
+    /// Returns a constant floating-point number.
     pub fn real(ty: Type<'c>, value: f64) -> Value<'c> {
         assert!(ty.scalar().is_float(), "{ty} is no type of floating-point numbers");
         // SAFETY: a live floating-point type, checked above.
         unsafe { Value::from_raw(LLVMConstReal(ty.raw(), value)) }
     }
 
-    /// Constant vector; all elements of one type.
+    /// Returns a constant vector; all elements have the same type.
     pub fn vector(elements: &[Value<'c>]) -> Value<'c> {
         assert!(!elements.is_empty() && elements.iter().all(|value| value.is_constant()), "no constant vector");
         let mut raw = raw_values(elements);
@@ -329,14 +327,14 @@ impl<'c> Value<'c> {
         unsafe { Value::from_raw(LLVMConstVector(raw.as_mut_ptr(), raw.len() as u32)) }
     }
 
-    /// Constant array.
+    /// Returns a constant array.
     pub fn array(element: Type<'c>, elements: &[Value<'c>]) -> Value<'c> {
         let mut raw = raw_values(elements);
         // SAFETY: live constants; the array outlives the call.
         unsafe { Value::from_raw(LLVMConstArray2(element.raw(), raw.as_mut_ptr(), raw.len() as u64)) }
     }
 
-    /// Constant structure of an unnamed type.
+    /// Returns a constant structure of an unnamed type.
     pub fn structure(types: Types<'c>, fields: &[Value<'c>], packed: bool) -> Value<'c> {
         let mut raw = raw_values(fields);
         // SAFETY: live constants of a live context; the array outlives the call.
@@ -345,7 +343,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Constant structure of the given, perhaps named, type.
+    /// Returns a constant structure of the given type, which may have a name.
     pub fn structure_of(ty: Type<'c>, fields: &[Value<'c>]) -> Value<'c> {
         assert_eq!(ty.kind(), Kind::Struct, "{ty} is no structure");
         let mut raw = raw_values(fields);
@@ -353,7 +351,7 @@ impl<'c> Value<'c> {
         unsafe { Value::from_raw(LLVMConstNamedStruct(ty.raw(), raw.as_mut_ptr(), raw.len() as u32)) }
     }
 
-    /// Constant bytes, `[n x i8]`, nothing appended.
+    /// Returns the constant bytes `[n x i8]`, without a terminating zero.
     pub fn bytes(types: Types<'c>, bytes: &[u8]) -> Value<'c> {
         // SAFETY: a live context; the bytes are passed as pointer and length, and copied.
         unsafe { Value::from_raw(LLVMConstStringInContext2(types.raw(), bytes.as_ptr().cast(), bytes.len(), 1)) }
@@ -362,17 +360,16 @@ impl<'c> Value<'c> {
 
 impl std::fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // SAFETY: live; the text is ours to dispose of, and `take_message` does.
+        // SAFETY: the value is live; `take_message` frees the text.
         let text = unsafe { take_message(LLVMPrintValueToString(self.raw)) };
         f.write_str(text.trim())
     }
 }
 
 impl<'c> Block<'c> {
-    /// Wraps what LLVM returned.
+    /// Wraps a block from LLVM.
     ///
-    /// # Safety
-    /// `raw` is null, which is refused, or a live block of the context `'c`.
+    /// # Safety `raw` is null, which causes a panic, or a live block of the context `'c`.
     pub(super) unsafe fn from_raw(raw: LLVMBasicBlockRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no block");
         Block { raw, context: PhantomData }
@@ -389,21 +386,21 @@ impl<'c> Block<'c> {
         unsafe { Value::from_raw(LLVMBasicBlockAsValue(self.raw)) }
     }
 
-    /// Its name.
+    /// Returns the name of the block.
     pub fn name(self) -> String {
         self.as_value().name()
     }
 
-    /// Returns the function that holds it.
+    /// Returns the function that contains the block.
     pub fn function(self) -> Value<'c> {
-        // SAFETY: a live block, which a function holds.
+        // SAFETY: the block is live and belongs to a function.
         unsafe { Value::from_raw(LLVMGetBasicBlockParent(self.raw)) }
     }
 
-    /// Its instructions in order, collected so that they may be changed on the way.
+    /// Returns the block's instructions in order. They are collected, so that they may be changed during iteration.
     pub fn instructions(self) -> Vec<Value<'c>> {
         let mut list = Vec::new();
-        // SAFETY: a live block; the list ends with null, and is not changed on the way.
+        // SAFETY: the block is live; the list ends with null, and does not change during the loop.
         unsafe {
             let mut next = LLVMGetFirstInstruction(self.raw);
             while !next.is_null() {
@@ -414,13 +411,13 @@ impl<'c> Block<'c> {
         list
     }
 
-    /// Its terminator, if it has one yet.
+    /// Returns the terminator, if the block has one.
     pub fn terminator(self) -> Option<Value<'c>> {
-        // SAFETY: a live block; null where it has none yet.
+        // SAFETY: the block is live; the result is null if it has no terminator.
         unsafe { Value::from_nullable(LLVMGetBasicBlockTerminator(self.raw)) }
     }
 
-    /// Where its terminator goes, in order, repeats kept.
+    /// Returns the successors of the terminator in order, including repetitions.
     pub fn successors(self) -> Vec<Block<'c>> {
         self.terminator().map(Value::successors).unwrap_or_default()
     }
@@ -431,7 +428,7 @@ pub(super) fn raw_values(values: &[Value<'_>]) -> Vec<LLVMValueRef> {
 }
 
 impl<'c> Value<'c> {
-    /// Address of a variable plus constant bytes, as a constant.
+    /// Returns the address of a variable plus constant bytes, as a constant.
     pub fn constant_offset(variable: Value<'c>, bytes: Value<'c>) -> Value<'c> {
         assert!(variable.is_constant() && bytes.is_constant(), "{variable} and {bytes} make no constant");
         let byte = variable.types().int(8);

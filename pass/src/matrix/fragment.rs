@@ -1,28 +1,28 @@
-//! Fragments: which elements of a matrix the registers of each lane hold.
+//! Fragments: which elements of a matrix the registers of each lane contain.
 //!
 //! With `group = lane / 4` and `thread = lane % 4`, a register of A or B holds the elements `e · thread ..` of row (of A) or
 //! column (of B) `group` of a block of 8 by `4 e` elements, where `e` elements fill a register. C and D consist of blocks of 8 by
 //! 8, of which each lane has two neighbours of row `group`: columns `2 · thread` and the next.
 
-/// Which operand of a product.
+/// The operand of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Left factor, m × k.
+    /// The left factor, m × k.
     A,
-    /// Right factor, k × n.
+    /// The right factor, k × n.
     B,
-    /// Summand or result, m × n.
+    /// The summand or result, m × n.
     C,
 }
 
-/// `fixed + group · (lane / 4) + thread · (lane % 4)`.
+/// The linear function `fixed + group · (lane / 4) + thread · (lane % 4)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
-    /// Of all lanes.
+    /// The constant part.
     pub fixed: u32,
-    /// Per four lanes.
+    /// The factor of the number of the group of four lanes.
     pub group: u32,
-    /// Per lane within its four.
+    /// The factor of the lane's number in its group of four.
     pub thread: u32,
 }
 
@@ -31,51 +31,51 @@ impl Linear {
         Linear { fixed, group, thread }
     }
 
-    /// Its value in a lane.
+    /// Returns the value for a lane.
     pub fn of_lane(self, lane: u32) -> u32 {
         self.fixed + self.group * (lane / 4) + self.thread * (lane % 4)
     }
 }
 
-/// One access of a fragment's load or store: each lane moves neighbouring elements.
+/// One access of a fragment's load or store, in which each lane moves adjacent elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentAccess {
-    /// Row of memory, in steps of the leading dimension.
+    /// The row in memory, in units of the leading dimension.
     pub row: Linear,
-    /// First element in that row.
+    /// The first element in this row.
     pub column: Linear,
-    /// Bytes per lane.
+    /// The number of bytes per lane.
     pub bytes: u32,
 }
 
-/// How the accesses of a block become its registers.
+/// How the accesses of a block are converted to its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
-    /// One access, which holds the registers one after another.
+    /// One access, which contains the registers one after another.
     Whole,
-    /// One access, which holds the block of 16-bit elements transposed.
+    /// One access, which contains the transposed block of 16-bit elements.
     Transposed,
-    /// One access per element.
+    /// One access for each element.
     Elements,
 }
 
 /// A fragment that is loaded or stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// Which operand it is.
+    /// The operand of the product.
     pub role: Role,
-    /// Rows of A and C, columns of B.
+    /// The number of rows of A and C, or of columns of B.
     pub outer: u32,
-    /// Columns of A and C, rows of B.
+    /// The number of columns of A and C, or of rows of B.
     pub inner: u32,
-    /// Bits of an element.
+    /// The number of bits of an element.
     pub bits: u32,
-    /// Whether neighbours in memory are neighbours along `inner`: rows of A and C, columns of B.
+    /// Whether adjacent elements in memory are adjacent along `inner`, in rows of A and C and columns of B.
     pub along_inner: bool,
 }
 
 impl Fragment {
-    /// Elements of each lane in a block.
+    /// Returns the number of elements of each lane in a block.
     pub fn elements(&self) -> u32 {
         match self.role {
             Role::C => 2,
@@ -83,17 +83,17 @@ impl Fragment {
         }
     }
 
-    /// Registers of each lane in a block.
+    /// Returns the number of registers of each lane in a block.
     pub fn registers(&self) -> u32 {
         (self.elements() * self.bits).div_ceil(self.register_bits())
     }
 
-    /// Bits of a register.
+    /// Returns the number of bits of a register.
     pub fn register_bits(&self) -> u32 {
         self.bits.max(32)
     }
 
-    /// First row and column (of `outer` and `inner`) of each block, in the order of registers.
+    /// Returns the first row and column (of `outer` and `inner`) of each block, in the order of registers.
     pub fn blocks(&self) -> Vec<(u32, u32)> {
         let tall = if self.outer.is_multiple_of(16) && self.role != Role::B { 16 } else { 8 };
         let width = if self.role == Role::C { 8 } else { 4 * self.elements() };
@@ -106,7 +106,7 @@ impl Fragment {
         blocks
     }
 
-    /// How a block is loaded and stored.
+    /// Returns how a block is loaded and stored.
     pub fn steps(&self) -> Steps {
         match (self.along_inner, self.bits) {
             (true, _) => Steps::Whole,
@@ -127,7 +127,8 @@ impl Fragment {
                     bytes: elements * self.bits / 8,
                 }]
             }
-            // As 16-bit elements are held in pairs, a block is 8 by 8 and its transposed has the same form.
+            // With 16-bit elements, which are stored in pairs, a block is 8 by 8, and the transposed block has the same
+            // form.
             Steps::Transposed => {
                 vec![FragmentAccess { row: Linear::new(inner, 1, 0), column: Linear::new(outer, 0, 2), bytes: 4 }]
             }
@@ -141,8 +142,9 @@ impl Fragment {
         }
     }
 
-    /// Blocks that `ldmatrix` can load, as many at a time: each as its first row and column in memory, where it has 8 rows of 16
-    /// bytes. None where elements are too wide, or lie across the registers and are not of 16 bits.
+    /// Returns the groups of blocks that `ldmatrix` loads at once. Each block is given by its first row and column in
+    /// memory, where it has 8 rows of 16 bytes. Returns `None` if elements are too wide, or if they are transposed and
+    /// do not have 16 bits.
     pub fn groups(&self) -> Option<Vec<Vec<(u32, u32)>>> {
         let fits = self.role != Role::C && self.bits <= 32 && (self.along_inner || self.bits == 16);
         let place = |(outer, inner): (u32, u32)| if self.along_inner { (outer, inner) } else { (inner, outer) };
@@ -151,7 +153,7 @@ impl Fragment {
         (fits && whole).then(|| blocks.chunks(4).map(<[_]>::to_vec).collect())
     }
 
-    /// Returns the distance of rows in memory where the instruction names none, in elements.
+    /// Returns the distance between rows in memory, in elements, for an instruction that does not specify it.
     pub fn dense_stride(&self) -> u32 {
         if self.along_inner { self.inner } else { self.outer }
     }
@@ -162,7 +164,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// All fragments of `wmma`.
+    /// Returns all fragments of `wmma`.
     fn fragments() -> Vec<Fragment> {
         let mut list = Vec::new();
         for (m, n, k, bits, accumulators) in [
@@ -227,17 +229,17 @@ mod tests {
 
     #[test]
     fn registers_hold_what_the_ptx_manual_says() {
-        // A of m16n8k16 with f16: a2 and a3 are rows 8 and on, a4 and a5 columns 8 and on.
+        // Operand A of m16n8k16 with f16: a2 and a3 are in rows 8 and following, a4 and a5 in columns 8 and following.
         let a = Fragment { role: Role::A, outer: 16, inner: 16, bits: 16, along_inner: true };
         assert_eq!(a.blocks(), [(0, 0), (8, 0), (0, 8), (8, 8)]);
         let access = a.accesses((8, 0))[0];
         assert_eq!((access.row.of_lane(6), access.column.of_lane(6), access.bytes), (9, 4, 4));
-        // B of m16n8k8 with tf32: b0 is row 3 of column 1 in lane 7, b1 four rows on.
+        // Operand B of m16n8k8 with tf32: in lane 7, b0 is row 3 of column 1, and b1 is four rows further.
         let b = Fragment { role: Role::B, outer: 8, inner: 8, bits: 32, along_inner: true };
         assert_eq!(b.blocks(), [(0, 0), (0, 4)]);
         let access = b.accesses((0, 4))[0];
         assert_eq!((access.row.of_lane(7), access.column.of_lane(7)), (1, 7));
-        // C with f32: c2 and c3 are rows 8 and on.
+        // Operand C with f32: c2 and c3 are in rows 8 and following.
         let c = Fragment { role: Role::C, outer: 16, inner: 8, bits: 32, along_inner: true };
         assert_eq!((c.blocks(), c.registers()), (vec![(0, 0), (8, 0)], 2));
     }

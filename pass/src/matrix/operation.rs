@@ -1,4 +1,4 @@
-//! Names of tensor-core operations, of LLVM's intrinsics and of PTX.
+//! The names of tensor-core operations, both of LLVM's intrinsics and of PTX.
 
 use super::fragment::{Fragment, Role};
 use warpline_format::matrix::{Accumulator, Element, Operation};
@@ -6,44 +6,45 @@ use warpline_format::matrix::{Accumulator, Element, Operation};
 /// `wmma.load` or `wmma.store`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// What is moved.
+    /// The fragment that is moved.
     pub fragment: Fragment,
-    /// Stores, else loads.
+    /// Whether this is a store; otherwise, it is a load.
     pub store: bool,
-    /// Whether the last argument is the distance of rows in memory, in elements.
+    /// Whether the last argument is the distance between rows in memory, in elements.
     pub strided: bool,
 }
 
 /// A product of fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiply {
-    /// The product of the tiles that it consists of.
+    /// The product of the tiles of which it consists.
     pub tile: Operation,
-    /// Number of tiles along m and along n.
+    /// The number of tiles along m and along n.
     pub tiles: (u32, u32),
-    /// Registers of A and B that a lane has, where these are more than the elements fill: the rest are copies.
+    /// The number of registers of A and B that a lane has, if it is larger than the elements require; the other
+    /// registers are copies.
     pub held: Option<(u32, u32)>,
 }
 
 /// `ldmatrix` or `stmatrix` of 8 × 8 matrices of 16-bit elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// Matrices: 1, 2 or 4.
+    /// The number of matrices: 1, 2 or 4.
     pub count: u32,
     /// Whether columns become rows.
     pub transposed: bool,
-    /// Stores, else loads.
+    /// Whether this is a store; otherwise, it is a load.
     pub store: bool,
 }
 
-/// m, n and k of `m16n8k16`.
+/// Returns m, n and k of a text such as `m16n8k16`.
 fn shape(part: &str) -> Option<(u32, u32, u32)> {
     let (m, rest) = part.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some((m.parse().ok()?, n.parse().ok()?, k.parse().ok()?))
 }
 
-/// Type of a factor's elements.
+/// Returns the type of a factor's elements.
 fn element(name: &str) -> Option<Element> {
     Some(match name {
         "f16" => Element::Half,
@@ -61,7 +62,7 @@ fn element(name: &str) -> Option<Element> {
     })
 }
 
-/// Type of the elements of a summand or result.
+/// Returns the type of the elements of a summand or result.
 fn accumulator(name: &str) -> Option<Accumulator> {
     Some(match name {
         "f16" => Accumulator::Half,
@@ -72,7 +73,7 @@ fn accumulator(name: &str) -> Option<Accumulator> {
     })
 }
 
-/// Returns the accumulators of a type of factors if the name does not state them.
+/// Returns the accumulator for a type of factors if the name does not state it.
 fn usual_accumulator(element: Element) -> Accumulator {
     match element {
         Element::Double => Accumulator::Double,
@@ -82,7 +83,7 @@ fn usual_accumulator(element: Element) -> Accumulator {
 }
 
 impl Transfer {
-    /// Reads what follows `llvm.nvvm.wmma.`.
+    /// Reads the text after `llvm.nvvm.wmma.`.
     pub fn read(name: &str) -> Option<Self> {
         let parts: Vec<&str> = name.split('.').collect();
         let [shape_name, direction, operand, layout, rest @ ..] = parts.as_slice() else { return None };
@@ -107,7 +108,7 @@ impl Transfer {
             "col" => role == Role::B,
             _ => return None,
         };
-        // Elements of less than a byte lie along the inner side only.
+        // Elements of less than a byte are only adjacent along the inner side.
         if !along_inner && bits < 8 {
             return None;
         }
@@ -121,7 +122,7 @@ impl Transfer {
 }
 
 impl Multiply {
-    /// Reads what follows `llvm.nvvm.wmma.`.
+    /// Reads the text after `llvm.nvvm.wmma.`.
     pub fn read_wmma(name: &str) -> Option<Self> {
         let parts: Vec<&str> = name.split('.').collect();
         if parts.get(1) != Some(&"mma") {
@@ -134,7 +135,7 @@ impl Multiply {
         Some(product)
     }
 
-    /// Reads what follows `llvm.nvvm.`.
+    /// Reads the text after `llvm.nvvm.`.
     pub fn read_intrinsic(name: &str) -> Option<Self> {
         match name.strip_prefix("wmma.") {
             Some(rest) => Multiply::read_wmma(rest),
@@ -142,10 +143,10 @@ impl Multiply {
         }
     }
 
-    /// Reads what follows `llvm.nvvm.mma.`.
+    /// Reads the text after `llvm.nvvm.mma.`.
     pub fn read_mma(name: &str) -> Option<Self> {
         let parts: Vec<&str> = name.split('.').collect();
-        // The layouts of factors are part of the type here.
+        // The layouts of the factors are part of the operation's type here.
         let (row, column) = (parts.contains(&"row"), parts.contains(&"col"));
         if !row || !column || parts.iter().any(|part| matches!(*part, "sp" | "block" | "scale")) {
             return None;
@@ -154,7 +155,7 @@ impl Multiply {
         product.is_documented().then_some(product)
     }
 
-    /// Reads the parts of a PTX operation, as `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`.
+    /// Reads the parts of a PTX operation, such as `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`.
     pub fn read_ptx(parts: &[&str]) -> Option<Self> {
         let place = parts.iter().position(|part| shape(part).is_some())?;
         let plain = ["mma", "sync", "aligned"];
@@ -173,8 +174,8 @@ impl Multiply {
         product.is_documented().then_some(product)
     }
 
-    /// Intrinsics name the accumulators (result, summand) of f16, the factors of other types (once where they agree),
-    /// and all four of 8-bit floats.
+    /// Reads the types in an intrinsic's name. It names the accumulators (result, summand) for f16, the factors for
+    /// other types (once if they are equal), and all four types for 8-bit floats.
     fn of_intrinsic(parts: &[&str]) -> Option<Self> {
         let size = parts.iter().find_map(|part| shape(part))?;
         let types: Vec<&str> =
@@ -202,7 +203,7 @@ impl Multiply {
     ) -> Option<Self> {
         let rows = if m.is_multiple_of(16) { 16 } else { 8 };
         let per_block = 4 * (32 / a.bits()).max(1);
-        // Volta's product of four quarter warps has a layout of its own.
+        // Volta's product of four quarter warps has a different layout.
         let whole = m % rows == 0 && n % 8 == 0 && k % per_block == 0 && k > 0;
         let kin = a.bits() == b.bits() && a.is_float() == b.is_float() && usual_accumulator(a) == usual_accumulator(b);
         let float = !matches!(usual_accumulator(a), Accumulator::Integer);
@@ -230,14 +231,14 @@ impl Multiply {
         Some(Multiply { tile, tiles: (m / rows, n / 8), held: None })
     }
 
-    /// Returns whether `mma.sync` has such a product: one tile.
+    /// Returns whether `mma.sync` offers this product, as one tile.
     fn is_documented(&self) -> bool {
         self.tiles == (1, 1)
     }
 }
 
 impl Rows {
-    /// Reads the parts of `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16`, in whatever order they come.
+    /// Reads the parts of `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16`, in any order.
     pub fn read(parts: &[&str]) -> Option<Self> {
         let store = match *parts.first()? {
             "ldmatrix" => false,
@@ -256,14 +257,15 @@ impl Rows {
         Some(Rows { count, transposed: parts.contains(&"trans"), store })
     }
 
-    /// Bytes that each lane moves, if the rows, one after another, are dealt out to the lanes. So a request of `n`
-    /// matrices has all lanes, `128 n` bytes and, without conflicts, `n` wavefronts of one matrix each, as on the
-    /// hardware.
+    /// Returns the number of bytes that each lane moves if the consecutive rows are distributed over the lanes. With
+    /// this distribution, a request of `n` matrices has all lanes, `128 n` bytes and, without conflicts, `n` wavefronts
+    /// of one matrix each, as on the hardware.
     pub fn bytes(self) -> u32 {
         4 * self.count
     }
 
-    /// Where a half of a lane's register comes from, or goes to: lane, and half of what that lane moves.
+    /// Returns the source or destination of a half of a lane's register: the lane, and the half of the data that this
+    /// lane moves.
     pub fn place(self, register: u32, lane: u32, half: u32) -> (u32, u32) {
         let (group, pair) = (lane / 4, 2 * (lane % 4) + half);
         let (row, column) = if self.transposed { (pair, group) } else { (group, pair) };
@@ -271,7 +273,7 @@ impl Rows {
         (whole / (2 * self.count), whole % (2 * self.count))
     }
 
-    /// Returns the lane's register and half whose place is the given one: the inverse of [`Rows::place`].
+    /// Returns the lane's register and half for a given source or destination: the inverse of [`Rows::place`].
     pub fn origin(self, lane: u32, half: u32) -> (u32, u32, u32) {
         let whole = lane * 2 * self.count + half;
         let (register, row, column) = (whole / 64, whole % 64 / 8, whole % 8);
@@ -354,7 +356,7 @@ mod tests {
             }
         }
         let four = Rows::read(&["ldmatrix", "sync", "aligned", "m8n8", "x4", "trans", "shared", "b16"]).unwrap();
-        // Lane 5 has column 1, rows 2 and 3 of each matrix: row 2 of the second is with lane 10.
+        // Lane 5 has column 1, rows 2 and 3 of each matrix; row 2 of the second matrix is in lane 10.
         assert_eq!(four.place(1, 5, 0), (10, 1));
         assert_eq!(four.place(1, 5, 1), (11, 1));
         assert_eq!(four.bytes(), 16);

@@ -1,4 +1,4 @@
-//! Optimises parts and generates their code, in several threads.
+//! Optimises parts and generates their code with several threads.
 
 use super::split::Split;
 use crate::cpu;
@@ -9,36 +9,37 @@ use inkwell::module::Module;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// LLVM recurses over expressions and loops; a thread's usual 2 MiB are a quarter of what a main thread has.
+/// LLVM recurses over expressions and loops, so the stack must be large; a thread's default stack of 2 MiB is a quarter
+/// of a main thread's stack.
 const STACK: usize = 16 << 20;
 
-/// How the parts are generated.
+/// The options for generating the parts.
 #[derive(Clone, Copy, Debug)]
 pub struct GenerateOptions<'a> {
-    /// Host processor, as in [`cpu::Options::processor`].
+    /// The host processor, as in [`cpu::Options::processor`].
     pub processor: &'a str,
     /// How code is generated.
     pub emit: EmitOptions,
-    /// What the shared names end with.
+    /// The suffix of the shared names.
     pub suffix: &'a str,
-    /// Threads that work at the parts. The result is the same for any number.
+    /// The number of threads. The result is the same for any number.
     pub threads: usize,
-    /// Keep the optimised IR as text.
+    /// Whether the optimised IR is kept as text.
     pub keep_ir: bool,
 }
 
-/// What a part became.
+/// The result for a part.
 #[derive(Clone, Debug, Default)]
 pub struct Generated {
-    /// The file's bytes.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// Its largest function, if that was too large for the code generator's optimisations.
+    /// The largest function, if it was too large for the code generator's optimisations.
     pub huge: Option<Huge>,
     /// The optimised IR, if it was requested.
     pub ir: Option<String>,
 }
 
-/// Generates all parts, in their order.
+/// Generates all parts, and returns them in their order.
 pub fn generate(split: &Split, options: &GenerateOptions<'_>) -> Result<Vec<Generated>, ObjectError> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<_>> = Mutex::new(split.parts.iter().map(|_| None).collect());
@@ -55,14 +56,14 @@ pub fn generate(split: &Split, options: &GenerateOptions<'_>) -> Result<Vec<Gene
     std::thread::scope(|scope| {
         let started = (0..options.threads.min(split.parts.len())).map_while(|number| {
             let thread = std::thread::Builder::new().name(format!("part {number}")).stack_size(STACK);
-            // A thread that cannot be had leaves its share to the others.
+            // If a thread cannot be created, the other threads do its work.
             thread.spawn_scoped(scope, work).ok()
         });
         if started.count() == 0 {
             work();
         }
     });
-    // A thread that panicked has let the scope panic, so that every part has a result.
+    // A thread that panics makes the scope panic, so every part has a result here.
     let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     results.into_iter().flatten().collect()
 }

@@ -1,5 +1,5 @@
-//! Machine code of a large lowered module in parts, each optimised and generated in a context of its own, so that
-//! several threads can work at it. `docs/design/cpu-device.md`, section 11.
+//! Splits a large lowered module into parts. Each part is optimised and its code is generated in a separate context, so
+//! that several threads can work at the same time. See `docs/design/cpu-device.md`, section 11.
 
 mod generate;
 mod plan;

@@ -1,6 +1,6 @@
-//! Which functions are optimised and generated together.
+//! Decides which functions are optimised and generated together.
 //!
-//! The rule depends on the module alone, so that the same source gives the same parts on any machine.
+//! The decision depends only on the module, so that the same source gives the same parts on any machine.
 
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::part::has_aliases;
@@ -9,38 +9,39 @@ use inkwell::module::Module;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Instructions of a part before LLVM's optimiser: about half a second of its and the code generator's work, a hundred
-/// times the fixed cost of a part.
+/// The number of instructions of a part before LLVM's optimiser. Optimising and generating them takes about half a
+/// second, a hundred times the fixed cost of a part.
 const PART: usize = 5_000;
 
-/// A function of several callers is copied to each of their parts if it has at most this many instructions: about what
-/// LLVM's inliner would take.
+/// A function with several callers is copied to the part of each caller if it has at most this number of instructions,
+/// which is about the limit of LLVM's inliner.
 const COPIED: usize = 200;
 
-/// What refers to a global.
+/// The references to a global.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Referrers {
-    /// Defined functions, by their position in [`Plan::functions`].
+    /// The defined functions that refer to it, by their position in [`Plan::functions`].
     pub(super) functions: BTreeSet<usize>,
-    /// A variable's initial value, or something else that is not an instruction.
+    /// Whether a variable's initial value, or something else that is not an instruction, refers to it.
     pub(super) others: bool,
-    /// Some reference is not a call.
+    /// Whether some reference is not a call.
     pub(super) taken: bool,
 }
 
 /// The parts of a module.
 pub(super) struct Plan<'c> {
-    /// Its defined functions.
+    /// The defined functions of the module.
     pub(super) functions: Vec<Value<'c>>,
-    /// What refers to each.
+    /// The references to each function.
     pub(super) referrers: Vec<Referrers>,
-    /// Per part, the functions that it defines, ascending. Most are in one part; small ones may be in several.
+    /// For each part, the functions that it defines, in ascending order. Most functions are in one part; small ones may
+    /// be in several.
     pub(super) parts: Vec<Vec<usize>>,
     position: HashMap<Value<'c>, usize>,
 }
 
 impl<'c> Plan<'c> {
-    /// Plans the parts of a module; one part if it is not worth more, or cannot be divided.
+    /// Plans the parts of a module. The result is one part if the module is too small for more, or cannot be split.
     pub(super) fn new(module: &Module<'c>) -> Plan<'c> {
         let functions: Vec<_> = module.functions().into_iter().filter(|one| !one.is_declaration()).collect();
         let position: HashMap<_, _> = functions.iter().enumerate().map(|(at, &one)| (one, at)).collect();
@@ -48,7 +49,7 @@ impl<'c> Plan<'c> {
         let all = (0..plan.functions.len()).collect();
         let sizes: Vec<usize> = plan.functions.iter().map(|&one| size(one)).collect();
         plan.referrers = plan.functions.iter().map(|&one| plan.referrers_of(one)).collect();
-        // An alias must be defined where its function is. The lowering makes none.
+        // An alias must be defined in the same part as its function. The lowering creates no aliases.
         if sizes.iter().sum::<usize>() <= PART || has_aliases(module) {
             plan.parts = vec![all];
             return plan;
@@ -59,7 +60,7 @@ impl<'c> Plan<'c> {
         plan
     }
 
-    /// What refers to a function or variable.
+    /// Returns the references to a function or variable.
     pub(super) fn referrers_of(&self, global: Value<'c>) -> Referrers {
         let mut found = Referrers::default();
         let mut seen = HashSet::new();
@@ -84,16 +85,18 @@ impl<'c> Plan<'c> {
         found
     }
 
-    /// Returns whether a function may be copied: its address is not compared or kept, and the inliner may inline it.
+    /// Returns whether a function may be copied: its address is neither compared nor stored, and the inliner may inline
+    /// it.
     fn may_be_copied(&self, at: usize) -> bool {
         let (function, referrers) = (self.functions[at], &self.referrers[at]);
         function.is_local() && !referrers.others && !referrers.taken && !function.has_attribute(OF_FUNCTION, "noinline")
     }
 
-    /// Functions that stay together: one that a single function refers to, with that one. Copied ones are left out.
+    /// Returns the groups of functions that stay together: a function to which only one other function refers stays
+    /// with that function. Copied functions are excluded.
     fn groups(&self, copied: &[bool]) -> Vec<Vec<usize>> {
-        // Chains of single referrers end at a function that has none or several, unless they are a circle that nothing
-        // refers to; then its smallest member leads.
+        // A chain of single referrers ends at a function that has no referrer or several. If it is a cycle without
+        // other referrers, its smallest member is the leader.
         let leader = |start: usize| {
             let (mut at, mut passed) = (start, BTreeSet::from([start]));
             while let Some(next) = self.only_referrer(at).filter(|&next| !copied[next]) {
@@ -121,12 +124,12 @@ impl<'c> Plan<'c> {
         }
     }
 
-    /// Adds to each part the small functions that it calls.
+    /// Adds the small functions that a part calls to the part.
     fn copy(&mut self, copied: &[bool]) {
         let small: Vec<usize> = (0..copied.len()).filter(|&at| copied[at]).collect();
         for part in &mut self.parts {
             let mut members: BTreeSet<usize> = part.iter().copied().collect();
-            // Small functions call each other; once nothing is added the part is complete.
+            // Small functions call each other, so this is repeated until nothing is added.
             loop {
                 let called = |&&at: &&usize| !self.referrers[at].functions.is_disjoint(&members);
                 let more: Vec<usize> = small.iter().filter(called).copied().collect();
@@ -141,12 +144,13 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// Distributes groups to parts: the largest first, each to the first part that has room for it. So the parts come
-/// largest first, too, which suits threads that take one after the other, and only the last is small.
+/// Distributes groups to parts: the largest group first, each to the first part that has room for it. The parts are
+/// therefore ordered by size, which is suitable for threads that take one part after the other, and only the last part
+/// is small.
 fn pack(groups: Vec<Vec<usize>>, sizes: &[usize], room: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<(usize, Vec<usize>)> =
         groups.into_iter().map(|group| (group.iter().map(|&at| sizes[at]).sum(), group)).collect();
-    // Stable: groups of one size stay in the module's order.
+    // The sort is stable, so groups of one size stay in the module's order.
     groups.sort_by_key(|(size, _)| Reverse(*size));
     let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
     for (size, group) in groups {

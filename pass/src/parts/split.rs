@@ -1,4 +1,4 @@
-//! Takes a module apart: functions to parts, variables to what is left.
+//! Splits a module: functions go to parts, and variables stay in the remaining module.
 
 use super::plan::Plan;
 use crate::cpu;
@@ -8,19 +8,19 @@ use crate::llvm::{MachineError, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 
-/// A module's functions in parts.
+/// The functions of a module in parts.
 pub struct Split {
-    /// Bitcode of each part.
+    /// The bitcode of each part.
     pub parts: Vec<Vec<u8>>,
-    /// Names of what one part defines and another, or what is left of the module, refers to.
+    /// The names that one part defines and another part, or the remaining module, uses.
     pub shared: Vec<String>,
 }
 
-/// Moves the functions of a large module to parts, and leaves its variables. Nothing happens to a module that is not
-/// worth it.
+/// Moves the functions of a large module to parts, and leaves its variables. A module for which this is not worthwhile
+/// is not changed.
 ///
-/// What was local to the module and is now shared has hidden visibility and must get a name that no other
-/// translation unit has, see [`Split::rename`].
+/// Symbols that were local to the module and are now shared have hidden visibility. They must get names that no other
+/// translation unit uses, see [`Split::rename`].
 pub fn split(module: &Module<'_>, processor: &str) -> Result<Option<Split>, MachineError> {
     let plan = Plan::new(module);
     if plan.parts.len() < 2 {
@@ -65,7 +65,7 @@ pub fn split(module: &Module<'_>, processor: &str) -> Result<Option<Split>, Mach
 }
 
 impl Split {
-    /// Appends a suffix to the shared names in a part, or in what is left of the module.
+    /// Appends a suffix to the shared names in a part, or in the remaining module.
     pub fn rename(&self, module: &Module<'_>, suffix: &str) {
         for name in &self.shared {
             if let Some(value) = module.function(name).or_else(|| module.variable(name)) {
@@ -74,7 +74,7 @@ impl Split {
         }
     }
 
-    /// The shared names with a suffix.
+    /// Returns the shared names with a suffix.
     pub fn names(&self, suffix: &str) -> Vec<String> {
         self.shared.iter().map(|name| renamed(name, suffix)).collect()
     }
@@ -108,8 +108,8 @@ fn parts_of(homes: &[Vec<usize>], functions: &BTreeSet<usize>) -> BTreeSet<usize
     functions.iter().flat_map(|&function| &homes[function]).copied().collect()
 }
 
-/// Returns whether a constant may exist several times: addresses of private ones are not compared, and it refers to
-/// nothing else.
+/// Returns whether there may be several copies of a constant: the address of a private constant is not compared, and
+/// the constant refers to nothing else.
 fn is_plain_constant(variable: Value<'_>) -> bool {
     variable.linkage() == Linkage::LLVMPrivateLinkage
         && variable.is_constant_variable()

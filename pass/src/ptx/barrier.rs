@@ -2,38 +2,38 @@
 
 use super::parse::{Operand, Statement};
 
-/// What a barrier instruction does.
+/// The action of a barrier instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Waits.
+    /// The warp waits.
     Sync,
-    /// Arrives and continues.
+    /// The warp arrives and continues.
     Arrive,
-    /// Waits, and counts the threads whose predicate is true.
+    /// The warp waits; the result is the number of threads whose predicate is true.
     Count,
-    /// Waits; the result is whether all predicates are true.
+    /// The warp waits; the result is whether all predicates are true.
     And,
-    /// Waits; the result is whether one predicate is true.
+    /// The warp waits; the result is whether at least one predicate is true.
     Or,
 }
 
 /// A barrier instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier<'s> {
-    /// What it does.
+    /// The action of the instruction.
     pub action: Action,
-    /// Number of the barrier.
+    /// The number of the barrier.
     pub number: &'s Operand,
-    /// Number of threads; all of the block if there is none.
+    /// The number of threads; all threads of the block if there is none.
     pub threads: Option<&'s Operand>,
-    /// Result and predicate of a reduction, and whether the predicate is negated.
+    /// The result and the predicate of a reduction, and whether the predicate is negated.
     pub reduced: Option<(&'s Operand, &'s Operand, bool)>,
-    /// All threads of the warp reach it together.
+    /// Whether all threads of the warp reach the barrier together.
     pub aligned: bool,
 }
 
 impl<'s> Barrier<'s> {
-    /// Reads a statement; `None` for other instructions, among them `bar.warp` and `barrier.cluster`.
+    /// Reads a statement; returns `None` for other instructions, including `bar.warp` and `barrier.cluster`.
     pub fn read(statement: &'s Statement) -> Option<Barrier<'s>> {
         let parts: Vec<&str> = statement.operation.iter().map(String::as_str).collect();
         let has = |part: &str| parts.contains(&part);
@@ -71,7 +71,7 @@ impl<'s> Barrier<'s> {
         }
     }
 
-    /// Returns whether it is `__syncthreads` or one of its kin: for all threads of the block, at barrier 0.
+    /// Returns whether it is `__syncthreads` or one of its variants, for all threads of the block and barrier 0.
     pub fn is_block_wide(&self) -> bool {
         self.threads.is_none() && *self.number == Operand::Number(0) && self.action != Action::Arrive
     }

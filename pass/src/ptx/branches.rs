@@ -1,5 +1,5 @@
-//! Turns inline assembly with labels and branches into blocks of the function, each with plain assembly: what follows, from the
-//! analysis of waiting loops to the counts of branches, then needs to know nothing of PTX's own control flow.
+//! Converts inline assembly with labels and branches to blocks of the function, each with plain assembly. All later
+//! stages, from the analysis of waiting loops to the counts of branches, then need not handle PTX's control flow.
 
 use super::flow::{self, Declared, End, Flow, Stretch};
 use super::parse::{self, Operand, Statement};
@@ -8,7 +8,8 @@ use crate::llvm::{Block, Builder, ModuleItems, Type, Types, Value};
 use inkwell::module::Module;
 use std::collections::BTreeMap;
 
-/// Takes all assembly of a module apart that has control flow. What cannot be read stays, and is refused where it is lowered.
+/// Splits all assembly of a module that has control flow. Assembly that cannot be read is not changed, and the lowering
+/// refuses it.
 pub fn expand_control_flow(module: &Module<'_>) {
     for function in module.functions() {
         let calls = function.blocks().into_iter().flat_map(|block| block.instructions());
@@ -22,7 +23,7 @@ pub fn expand_control_flow(module: &Module<'_>) {
     }
 }
 
-/// A register that keeps its value from block to block: one that the text declares, or an output.
+/// A register that keeps its value from block to block: a register that the text declares, or an output.
 #[derive(Clone)]
 struct Variable<'c> {
     ty: Type<'c>,
@@ -30,11 +31,11 @@ struct Variable<'c> {
     initial: Value<'c>,
 }
 
-/// Operands of an assembly call.
+/// The operands of an assembly call.
 struct Operands<'c> {
-    /// Outputs: constraint and type.
+    /// The constraint and type of each output.
     outputs: Vec<(String, Type<'c>)>,
-    /// Inputs: constraint and value.
+    /// The constraint and value of each input.
     inputs: Vec<(String, Value<'c>)>,
 }
 
@@ -58,13 +59,13 @@ impl<'c> Operands<'c> {
         Some(Operands { outputs, inputs })
     }
 
-    /// Returns the output that an input is tied to.
+    /// Returns the output to which an input is tied.
     fn tied(&self, input: usize) -> Option<usize> {
         self.inputs.get(input)?.0.parse().ok()
     }
 }
 
-/// What an operand of the text stands for.
+/// The meaning of an operand in the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     /// A variable.
@@ -78,7 +79,7 @@ struct Expansion<'c> {
     b: Builder<'c>,
     operands: Operands<'c>,
     variables: Vec<Variable<'c>>,
-    /// Variables by name.
+    /// The variables by name.
     names: BTreeMap<String, usize>,
     clobbers: String,
 }
@@ -106,7 +107,7 @@ impl<'c> Expansion<'c> {
         flow.stretches.iter().all(|stretch| expansion.is_known(stretch)).then_some(expansion)
     }
 
-    /// Returns whether all guards of a stretch are registers that are known.
+    /// Returns whether all guards of a stretch are known registers.
     fn is_known(&self, stretch: &Stretch) -> bool {
         match &stretch.end {
             End::Goto(_) => true,
@@ -129,7 +130,7 @@ impl<'c> Expansion<'c> {
     fn run(&mut self, flow: &Flow) -> Option<()> {
         let before = self.call.block()?;
         let function = before.function();
-        // Of the new block that this makes only its end is needed: all ways through the assembly meet there.
+        // Only the end of the new block is needed: all paths through the assembly lead there.
         let meets = self.call.split_if(Value::int(self.call.types().int(1), 1));
         let join = meets.block()?;
         let mut blocks: Vec<Block<'c>> =
@@ -174,7 +175,7 @@ impl<'c> Expansion<'c> {
         Some(())
     }
 
-    /// Returns a guard as a bit.
+    /// Returns the value of a guard as one bit.
     fn condition(&self, operand: &Operand, now: &[Value<'c>]) -> Option<Value<'c>> {
         let value = match self.meaning(operand)? {
             Meaning::Variable(index) => now[index],
@@ -183,7 +184,7 @@ impl<'c> Expansion<'c> {
         Some(if value.ty().int_bits() == Some(1) { value } else { self.b.ne(value, Value::zero(value.ty())) })
     }
 
-    /// Emits plain instructions, and enters what they write.
+    /// Emits plain instructions, and stores the values that they write.
     fn plain(&self, statements: &[Statement], now: &mut [Value<'c>]) {
         if statements.is_empty() {
             return;
@@ -239,8 +240,8 @@ impl<'c> Expansion<'c> {
         }
     }
 
-    /// Returns an instruction's text with the operands of the new assembly: outputs first, then inputs, of which the first are those
-    /// that outputs start from. What is not among them yet is added to `inputs`.
+    /// Returns an instruction's text with the operands of the new assembly: first the outputs, then the inputs, which
+    /// begin with the start values of the outputs. Other inputs that are needed are added to `inputs`.
     fn renamed(&self, text: &str, outputs: usize, inputs: &mut Vec<Meaning>) -> String {
         let mut result = String::new();
         let mut rest = text;
@@ -252,7 +253,7 @@ impl<'c> Expansion<'c> {
             let operand = if starts { operand_of(token) } else { None };
             let Some(meaning) = operand.and_then(|operand| self.meaning(&operand)) else {
                 result.push_str(token);
-                // The rest of a word or number that begins with something else is not a name.
+                // The rest of a word or number with another beginning is not a name.
                 if c.is_ascii_digit() || c == '.' {
                     let more = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
                     result.push_str(&rest[..more]);
@@ -264,14 +265,14 @@ impl<'c> Expansion<'c> {
                 inputs.push(meaning);
                 inputs.len() - 1
             });
-            // A variable that is written is one register, under its output's number.
+            // A variable that is written is one register, with the number of its output.
             let number = if position < outputs { position } else { outputs + position };
             result.push_str(&format!("${number}"));
         }
         result
     }
 
-    /// Puts the results in the place of the call's.
+    /// Replaces the results of the call.
     fn replace(&self, results: &[Value<'c>]) {
         match results {
             [] => {}
@@ -288,14 +289,14 @@ impl<'c> Expansion<'c> {
     }
 }
 
-/// Values on an edge.
+/// Adds the values on an edge to the phis.
 fn connect<'c>(phis: &[Value<'c>], values: &[Value<'c>], from: Block<'c>) {
     for (phi, value) in phis.iter().zip(values) {
         phi.add_incoming(&[(*value, from)]);
     }
 }
 
-/// Length of the name or operand (`$3`, `${3:b}`) at the start of a text.
+/// Returns the length of the name or operand (`$3`, `${3:b}`) at the start of a text.
 fn token_length(text: &str) -> usize {
     if text.starts_with("${") {
         return text.find('}').map_or(text.len(), |at| at + 1);
@@ -316,7 +317,7 @@ fn operand_of(token: &str) -> Option<Operand> {
     }
 }
 
-/// Constraint and type of a declared register.
+/// Returns the constraint and the type of a declared register.
 fn register_type<'c>(t: Types<'c>, ty: &str) -> Option<(&'static str, Type<'c>)> {
     Some(match ty {
         "pred" => ("b", t.int(1)),

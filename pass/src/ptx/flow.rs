@@ -1,28 +1,28 @@
-//! Control flow of inline assembly: labels, branches, and instructions under a guard that concern the whole warp.
+//! The control flow of inline assembly: labels, branches, and guarded instructions that affect the whole warp.
 
 use super::parse::{self, Operand, Statement};
 
-/// Straight-line instructions, and where control goes after them.
+/// Straight-line instructions, and the position where control continues after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Its instructions.
+    /// The instructions.
     pub statements: Vec<Statement>,
-    /// What follows.
+    /// The end of the stretch.
     pub end: End,
 }
 
-/// How a stretch ends. Numbers are those of stretches; that of the number of stretches is the end of the assembly.
+/// How a stretch ends. Targets are the numbers of stretches; the number of stretches itself is the end of the assembly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Goes on there.
+    /// Control continues at this stretch.
     Goto(usize),
-    /// Where a predicate is true (or false, if negated), goes to the first, else to the second.
+    /// If a predicate is true (or false, if negated), control continues at `taken`, otherwise at `next`.
     Branch {
-        /// The predicate and whether it is negated.
+        /// The predicate, and whether it is negated.
         guard: (Operand, bool),
-        /// Where it is true.
+        /// The target if the condition is true.
         taken: usize,
-        /// Where it is not.
+        /// The target if the condition is false.
         next: usize,
     },
 }
@@ -30,22 +30,22 @@ pub enum End {
 /// A register that the text declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
-    /// Name, without `%`.
+    /// The name, without `%`.
     pub name: String,
-    /// Type, as `b32`.
+    /// The type, such as `b32`.
     pub ty: String,
 }
 
 /// Assembly with control flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its stretches; control starts at the first.
+    /// The stretches; control starts at the first.
     pub stretches: Vec<Stretch>,
-    /// Its registers.
+    /// The declared registers.
     pub registers: Vec<Declared>,
 }
 
-/// Instructions that act on the warp or thread as a whole. With a guard, they become a branch around the instruction.
+/// Instructions that affect the complete warp or thread. With a guard, they become a branch around the instruction.
 const WHOLE: [&str; 8] = ["bar", "barrier", "mbarrier", "trap", "exit", "ret", "brkpt", "fence"];
 
 enum Piece {
@@ -53,7 +53,7 @@ enum Piece {
     Statement(Statement),
 }
 
-/// Reads assembly that has control flow; `None` for plain instructions, and for text that cannot be read.
+/// Reads assembly that has control flow; returns `None` for plain instructions, and for text that cannot be read.
 pub fn read(text: &str) -> Option<Flow> {
     let plain = parse::without_comments(text)?;
     let (mut pieces, mut registers) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ pub fn read(text: &str) -> Option<Flow> {
     Some(Flow { stretches: stretches(pieces)?, registers })
 }
 
-/// Returns whether the assembly is `exit;` alone, which is a form of its own.
+/// Returns whether the assembly is only `exit;`, which is handled separately.
 fn ends_thread(pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| matches!(piece, Piece::Statement(one) if root(one) == "exit" && one.guard.is_none()))
 }
@@ -97,7 +97,7 @@ fn needs_flow(piece: &Piece) -> bool {
     }
 }
 
-/// A label at the start of a text, and what is after it.
+/// Splits a label at the start of a text from the text after it.
 fn split_label(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let at = text.find(':')?;
@@ -107,7 +107,7 @@ fn split_label(text: &str) -> Option<(&str, &str)> {
     (named && !text[at + 1..].starts_with(':')).then(|| (label, text[at + 1..].trim_start()))
 }
 
-/// Returns the registers of ` .pred p, q` or ` .b32 r<4>`; `None` for vectors.
+/// Returns the registers in ` .pred p, q` or ` .b32 r<4>`; `None` for vectors.
 fn declarations(text: &str) -> Option<Vec<Declared>> {
     let (ty, names) = text.trim().strip_prefix('.')?.split_once(char::is_whitespace)?;
     let mut list = Vec::new();
@@ -125,14 +125,14 @@ fn declarations(text: &str) -> Option<Vec<Declared>> {
     Some(list)
 }
 
-/// Ends of stretches before labels have numbers.
+/// The target of a stretch before labels have numbers.
 enum Target {
     Number(usize),
     Label(String),
 }
 
-/// A stretch before labels have numbers: its statements, the guard of the branch at its end, the branch's target, and the
-/// stretch that follows otherwise.
+/// A stretch before labels have numbers: its statements, the guard of the branch at its end, the branch's target, and
+/// the next stretch if the branch is not taken.
 type Unnumbered = (Vec<Statement>, Option<(Operand, bool)>, Target, usize);
 
 fn stretches(pieces: Vec<Piece>) -> Option<Vec<Stretch>> {
@@ -154,7 +154,7 @@ fn stretches(pieces: Vec<Piece>) -> Option<Vec<Stretch>> {
             Piece::Statement(mut one) if one.guard.is_some() && WHOLE.contains(&root(&one)) => {
                 let (inside, next) = (list.len() + 1, list.len() + 2);
                 let guard = one.guard.take();
-                // Its text must not show the guard again.
+                // The text of the instruction must not contain the guard again.
                 one.text = one.text.split_once(' ').map_or(String::new(), |(_, rest)| unguarded(rest));
                 list.push((std::mem::take(&mut open), guard, Target::Number(inside), next));
                 list.push((vec![one], None, Target::Number(next), next));
@@ -184,7 +184,7 @@ fn stretches(pieces: Vec<Piece>) -> Option<Vec<Stretch>> {
     made.collect()
 }
 
-/// What is after the guard `@!p` or `@ ! p`, of which the first word is taken off already.
+/// Returns the text after the guard `@!p` or `@ ! p`, whose first word was already removed.
 fn unguarded(rest: &str) -> String {
     let mut rest = rest.trim_start();
     while let Some((word, behind)) = rest.split_once(' ') {
@@ -202,7 +202,7 @@ fn branch_target(branch: &Statement) -> Option<String> {
     (branch.operation.len() <= 2 && !text.is_empty()).then(|| text.to_owned())
 }
 
-/// Registers that an instruction may write: those of its first operand.
+/// Returns the registers that an instruction may write, which are those of its first operand.
 pub fn written(statement: &Statement) -> Vec<Operand> {
     fn collect(operand: &Operand, list: &mut Vec<Operand>) {
         match operand {

@@ -1,4 +1,4 @@
-//! Inline assembly as text: its statements, and its registers that have names.
+//! Inline assembly as text: its statements and its named registers.
 
 pub mod barrier;
 pub mod branches;

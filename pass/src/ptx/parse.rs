@@ -1,24 +1,24 @@
-//! Reading inline assembly.
+//! Parses inline assembly.
 
 /// One instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// The guard, a register or an argument, and whether it is negated.
+    /// The guard, which is a register or an argument, and whether it is negated.
     pub guard: Option<(Operand, bool)>,
-    /// Parts of the operation, as `["mad", "lo", "cc", "u32"]`.
+    /// The parts of the operation, such as `["mad", "lo", "cc", "u32"]`.
     pub operation: Vec<String>,
     /// Operands.
     pub operands: Vec<Operand>,
-    /// As it is written, without comments and with single blanks.
+    /// The text of the instruction, without comments and with single blanks.
     pub text: String,
 }
 
 /// An operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// `$3` of LLVM's text.
+    /// `$3` in LLVM's text.
     Argument(usize),
-    /// A register that the text declares or a special one, as `p` or `%laneid`.
+    /// A register that the text declares, or a special register, such as `p` or `%laneid`.
     Register(String),
     /// A number, as bits.
     Number(u64),
@@ -26,18 +26,18 @@ pub enum Operand {
     Group(Vec<Operand>),
     /// `[a + 16]`.
     Memory(Box<Operand>, i64),
-    /// `[a, {b, c}]`: handle and coordinates of textures and surfaces.
+    /// `[a, {b, c}]`: the handle and coordinates of a texture or surface.
     Texture(Box<Operand>, Vec<Operand>),
-    /// `a|p` of shuffles, `{a, b}|p` of fetches.
+    /// `a|p` for shuffles, `{a, b}|p` for fetches.
     Pair(Box<Operand>, Box<Operand>),
-    /// `!p`: a predicate that is negated.
+    /// `!p`: a negated predicate.
     Not(Box<Operand>),
 }
 
-/// Takes inline assembly apart; `None` where it has more to it than plain instructions.
+/// Splits inline assembly into statements; returns `None` if it contains more than plain instructions.
 pub fn parse(text: &str) -> Option<Vec<Statement>> {
     let plain = without_comments(text)?;
-    // Braces around the whole text open a scope for registers; those inside an instruction group operands.
+    // Braces around the whole text open a scope for registers; braces inside an instruction group operands.
     let mut statements = Vec::new();
     for piece in split_statements(&plain) {
         let piece = piece.trim();
@@ -55,10 +55,11 @@ pub fn parse(text: &str) -> Option<Vec<Statement>> {
     Some(statements)
 }
 
-/// LLVM's mark for a number that each copy of the assembly has of its own, which makes labels distinct (`%=` in C++).
+/// LLVM's placeholder for a number that differs in each copy of the assembly, which makes labels distinct (`%=` in
+/// C++).
 const COPY: &str = "${:uid}";
 
-/// Returns the text on one line, without comments; `None` where one does not end.
+/// Returns the text on one line, without comments; `None` if a comment does not end.
 pub(super) fn without_comments(text: &str) -> Option<String> {
     let mut plain = String::new();
     let mut rest = text;
@@ -71,7 +72,7 @@ pub(super) fn without_comments(text: &str) -> Option<String> {
     Some(lines.collect::<Vec<_>>().join(" ").replace('\t', " ").replace(COPY, "_copy"))
 }
 
-/// Statements end at a semicolon; a brace where none has begun is a scope.
+/// Splits text into statements, which end at a semicolon. A brace between statements is a scope.
 pub(super) fn split_statements(text: &str) -> Vec<String> {
     let mut list = Vec::new();
     let mut current = String::new();
@@ -155,7 +156,7 @@ fn operand(text: &str) -> Option<Operand> {
             let Operand::Group(coordinates) = operand(coordinates.trim())? else { return None };
             return Some(Operand::Texture(Box::new(operand(handle.trim())?), coordinates));
         }
-        // The sign of an offset belongs to it; one at the front would be that of an address without a base.
+        // The sign of an offset belongs to the offset; a sign at the front would be that of an address without a base.
         let (base, offset) = match inner.char_indices().skip(1).find(|(_, c)| matches!(c, '+' | '-')) {
             Some((at, '+')) => (inner[..at].trim(), number(inner[at + 1..].trim())? as i64),
             Some((at, _)) => (inner[..at].trim(), number(inner[at..].trim())? as i64),
@@ -167,7 +168,7 @@ fn operand(text: &str) -> Option<Operand> {
         let digits = rest.trim_start_matches('{').trim_end_matches('}').split(':').next()?;
         return digits.parse().ok().map(Operand::Argument);
     }
-    // The one constant that has a name.
+    // `WARP_SZ` is the only constant with a name.
     if text == "WARP_SZ" {
         return Some(Operand::Number(32));
     }
@@ -179,7 +180,8 @@ fn operand(text: &str) -> Option<Operand> {
     (good && !name.is_empty()).then(|| Operand::Register(name.to_string()))
 }
 
-/// Returns a number as PTX writes it: decimal, hexadecimal, octal (from a 0 on), binary, or the bits of a floating-point number.
+/// Returns a number in PTX's syntax: decimal, hexadecimal, octal (with a leading 0), binary, or the bits of a
+/// floating-point number.
 pub(crate) fn number(text: &str) -> Option<u64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest.trim_start()),
@@ -202,17 +204,17 @@ pub(crate) fn number(text: &str) -> Option<u64> {
     Some(if negative { value.wrapping_neg() } else { value })
 }
 
-/// The operands of an assembly call, from LLVM's constraints: outputs first. Each input is an argument of the call, or
-/// tied to an output that it starts from.
+/// The operands of an assembly call, from LLVM's constraints, with outputs first. Each input is an argument of the
+/// call, or it is tied to an output whose start value it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraints {
-    /// Number of outputs.
+    /// The number of outputs.
     pub outputs: usize,
-    /// For each input, the output it is tied to.
+    /// For each input, the output to which it is tied.
     pub inputs: Vec<Option<usize>>,
 }
 
-/// Reads LLVM's constraint string; `None` for indirect operands.
+/// Reads LLVM's constraint string; returns `None` for indirect operands.
 pub fn constraints(text: &str) -> Option<Constraints> {
     let mut result = Constraints { outputs: 0, inputs: Vec::new() };
     for part in text.split(',').filter(|part| !part.is_empty() && !part.starts_with("~{")) {

@@ -5,9 +5,8 @@ use crate::ir::class::{Register, named_register};
 use crate::llvm::{Builder, ModuleItems};
 use inkwell::module::Module;
 
-/// Replaces inline assembly that does no more than copy a register that never changes by the intrinsic that reads it,
-/// whose range and uniformity the analysis has. CUDA's headers read several registers
-/// in this way.
+/// Replaces inline assembly that only copies a register with a constant value by the intrinsic that reads the register.
+/// The analysis has the range and the uniformity of this intrinsic. CUDA's headers read several registers in this way.
 pub fn name_registers(module: &Module<'_>) {
     let b = Builder::new(module.types());
     for function in module.functions() {

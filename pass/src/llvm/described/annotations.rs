@@ -1,4 +1,4 @@
-//! Annotations of variables: how a header passes facts to the pass that clang cannot express.
+//! Annotations of variables, with which a header passes facts to the pass that clang cannot express.
 
 use super::metadata;
 use crate::llvm::value::Value;
@@ -9,26 +9,27 @@ use std::ffi::CStr;
 /// clang's list of the variables with `__attribute__((annotate("…")))`.
 const LIST: &str = "llvm.global.annotations";
 
-/// What the NVPTX back end reads of variables.
+/// Properties of variables that the NVPTX back end reads.
 const NVPTX: &CStr = c"nvvm.annotations";
 
 /// The annotation of `__maxnreg__(N)` in `warpline/compatibility.h`, whose argument is N.
 const REGISTERS: &str = "warpline.maxnreg";
 
-/// The attribute by which the NVPTX back end bounds a kernel's registers.
+/// The attribute with which the NVPTX back end limits a kernel's registers.
 const MOST_REGISTERS: &str = "nvvm.maxnreg";
 
-/// The section of `__managed__` variables in `warpline/compatibility.h`. A section, as clang keeps no other note of a
-/// variable that is declared only.
+/// The section of `__managed__` variables in `warpline/compatibility.h`. A section is used because clang keeps no other
+/// note of a variable that is only declared.
 const MANAGED: &str = "warpline.managed";
 
 /// The note of `__cluster_dims__` in `warpline/compatibility.h`. Its arguments are the blocks in each dimension.
 const CLUSTER: &str = "warpline.cluster";
 
-/// What LLVM's NVPTX back end, and the CPU device, read a kernel's cluster from. clang sets it for no CUDA code.
+/// The attribute from which LLVM's NVPTX back end and the CPU device read a kernel's cluster. clang does not set it for
+/// CUDA code.
 pub const CLUSTER_DIMENSIONS: &str = "nvvm.cluster_dim";
 
-/// Gives kernels the clusters that the source declares for them.
+/// Sets the cluster attributes of kernels for which the source declares clusters.
 pub fn note_clusters(module: &Module<'_>) {
     let notes = module.variable(LIST).and_then(|list| list.initializer()).map_or(Vec::new(), |all| all.operands());
     for note in notes {
@@ -46,8 +47,8 @@ pub fn note_clusters(module: &Module<'_>) {
     }
 }
 
-/// Returns the variables that the source declares `__managed__`, defined or not; they leave their section. clang's list of
-/// annotations, which means nothing to LLVM, goes, since it would keep its variables in use.
+/// Returns the variables that the source declares `__managed__`, defined or not, and removes them from their section.
+/// clang's list of annotations has no meaning for LLVM and is removed, because it would keep its variables in use.
 pub fn take_managed<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
     if let Some(list) = module.variable(LIST) {
         list.delete_global();
@@ -58,7 +59,7 @@ pub fn take_managed<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
     managed
 }
 
-/// Gives kernels with `__maxnreg__` the attribute of the NVPTX back end. To run before [`take_managed`].
+/// Sets the NVPTX back end's attribute for kernels with `__maxnreg__`. This must run before [`take_managed`].
 pub fn limit_registers(module: &Module<'_>) {
     let Some(list) = module.variable(LIST).and_then(Value::initializer) else { return };
     for entry in list.operands() {
@@ -70,7 +71,8 @@ pub fn limit_registers(module: &Module<'_>) {
     }
 }
 
-/// Returns the argument of an entry of clang's list, if it is one of `__maxnreg__`: function, text, file, line, arguments.
+/// Returns the argument of an entry of clang's list, if the entry is from `__maxnreg__`. An entry consists of function,
+/// text, file, line and arguments.
 fn register_limit(entry: Value<'_>) -> Option<u64> {
     if entry.operand_count() < 5 {
         return None;

@@ -1,4 +1,4 @@
-//! Debug information: locations, the functions and files that they lie in, variables and their types.
+//! Debug information: locations, their functions and files, and variables with their types.
 
 use crate::llvm::shim;
 use crate::llvm::value::Value;
@@ -17,10 +17,9 @@ macro_rules! handle {
         }
 
         impl<'c> $name<'c> {
-            /// Wraps what LLVM returned, unless it is null.
+            /// Wraps a node from LLVM, unless it is null.
             ///
-            /// # Safety
-            /// `raw` is null or a live node of the context `'c`, and of the kind that this handle is for.
+            /// # Safety `raw` is null or a live node of the context `'c`, and of the kind that this handle represents.
             pub(in crate::llvm) unsafe fn from_nullable(raw: LLVMMetadataRef) -> Option<Self> {
                 (!raw.is_null()).then_some($name { raw, context: PhantomData })
             }
@@ -38,7 +37,7 @@ handle! {
     Location
 }
 handle! {
-    /// What a location lies in: a function or a block of one, a file, a compile unit.
+    /// The scope of a location: a function or a block of a function, a file, a compile unit.
     Scope
 }
 handle! {
@@ -51,7 +50,7 @@ handle! {
 }
 
 impl<'c> Location<'c> {
-    /// Returns the location of an instruction, also if its line is 0.
+    /// Returns the location of an instruction, even if its line is 0.
     pub fn from_instruction(instruction: Value<'c>) -> Option<Self> {
         if !instruction.is_instruction() {
             return None;
@@ -60,7 +59,7 @@ impl<'c> Location<'c> {
         unsafe { Location::from_nullable(LLVMInstructionGetDebugLoc(instruction.raw())) }
     }
 
-    /// Gives an instruction this location.
+    /// Sets the location of an instruction.
     pub fn attach(self, instruction: Value<'c>) {
         if instruction.is_instruction() {
             // SAFETY: an instruction, checked above, and a live location.
@@ -68,37 +67,37 @@ impl<'c> Location<'c> {
         }
     }
 
-    /// Line, 0 where the compiler gave up.
+    /// Returns the line, or 0 if the compiler did not determine it.
     pub fn line(self) -> u32 {
         // SAFETY: a live location.
         unsafe { LLVMDILocationGetLine(self.raw) }
     }
 
-    /// Column, 0 unknown.
+    /// Returns the column, or 0 if it is unknown.
     pub fn column(self) -> u32 {
         // SAFETY: a live location.
         unsafe { LLVMDILocationGetColumn(self.raw) }
     }
 
-    /// Scope that it lies in.
+    /// Returns the scope of the location.
     pub fn scope(self) -> Option<Scope<'c>> {
-        // SAFETY: a live location; every one lies in a scope.
+        // SAFETY: the location is live; every location is in a scope.
         unsafe { Scope::from_nullable(LLVMDILocationGetScope(self.raw)) }
     }
 
-    /// Returns whether it lies in the same function and inlined copy as `other`.
+    /// Returns whether the location is in the same function and inlined copy as `other`.
     pub fn scope_is_in(self, other: Location<'c>) -> bool {
         let function = |location: Location<'c>| location.scope().and_then(Scope::subprogram);
         function(self) == function(other) && self.inlined_at() == other.inlined_at()
     }
 
-    /// Place of the call that was inlined.
+    /// Returns the position of the call that was inlined.
     pub fn inlined_at(self) -> Option<Location<'c>> {
-        // SAFETY: a live location; null where it was not inlined.
+        // SAFETY: the location is live; the result is null if it was not inlined.
         unsafe { Location::from_nullable(LLVMDILocationGetInlinedAt(self.raw)) }
     }
 
-    /// This location and the calls that it was inlined through, innermost first.
+    /// Returns this location and the positions of the calls through which it was inlined, innermost first.
     pub fn chain(self) -> Vec<Location<'c>> {
         let mut chain = vec![self];
         while let Some(outer) = chain.last().and_then(|last| last.inlined_at()) {
@@ -107,7 +106,7 @@ impl<'c> Location<'c> {
         chain
     }
 
-    /// Returns the same place, inlined at `outer`.
+    /// Returns the same location, inlined at `outer`.
     pub fn with_inlined_at(self, outer: Option<Location<'c>>) -> Location<'c> {
         let outer = outer.map_or(std::ptr::null_mut(), Location::raw);
         // SAFETY: live locations; the outer one may be null.
@@ -121,60 +120,61 @@ impl<'c> Scope<'c> {
         if !function.is_function() {
             return None;
         }
-        // SAFETY: a function, checked above; null without debug information.
+        // SAFETY: the value is a function, as checked above; the result is null without debug information.
         unsafe { Scope::from_nullable(LLVMGetSubprogram(function.raw())) }
     }
 
-    /// Returns the function around it, itself if it is one.
+    /// Returns the function that contains the scope, or the scope itself if it is a function.
     pub fn subprogram(self) -> Option<Scope<'c>> {
         // SAFETY: a live scope; null outside functions.
         unsafe { Scope::from_nullable(shim::wl_scope_subprogram(self.raw)) }
     }
 
-    /// Source name of the function around it, without parameters; empty outside functions.
+    /// Returns the source name of the function that contains the scope, without parameters; empty outside functions.
     pub fn function_name(self) -> String {
-        // SAFETY: a live scope; the text is copied at once.
+        // SAFETY: the scope is live; the text is copied immediately.
         unsafe { shim::wl_scope_name(self.raw) }.copy()
     }
 
-    /// Mangled name of the function around it; empty for C names.
+    /// Returns the mangled name of the function that contains the scope; empty for C names.
     pub fn linkage_name(self) -> String {
-        // SAFETY: a live scope; the text is copied at once.
+        // SAFETY: the scope is live; the text is copied immediately.
         unsafe { shim::wl_scope_linkage_name(self.raw) }.copy()
     }
 
-    /// Demangled name of the function around it, with parameters where the language has them in the name.
+    /// Returns the demangled name of the function that contains the scope, with parameters if the language includes
+    /// them in the name.
     pub fn demangled_name(self) -> String {
         let mangled = self.linkage_name();
         if !mangled.is_empty() {
             return shim::demangle(&mangled);
         }
         let name = self.function_name();
-        // SAFETY: a live scope; the shim hands its text over.
+        // SAFETY: the scope is live; the shim passes the ownership of its text.
         match unsafe { shim::take(shim::wl_scope_qualifier(self.raw)) } {
             Some(outer) if !outer.is_empty() => format!("{outer}::{name}"),
             _ => name,
         }
     }
 
-    /// Type that the function returns; none for void.
+    /// Returns the type that the function returns, or `None` for void.
     pub fn result(self) -> Option<DebugType<'c>> {
-        // SAFETY: a live scope; null for void and outside functions.
+        // SAFETY: the scope is live; the result is null for void and outside functions.
         unsafe { DebugType::from_nullable(shim::wl_scope_result(self.raw)) }
     }
 
-    /// Line where the function begins; only for a subprogram.
+    /// Returns the line where the function begins; only for a subprogram.
     pub fn line(self) -> u32 {
         match self.subprogram() {
-            // SAFETY: a subprogram, as `subprogram` returns.
+            // SAFETY: the scope is a subprogram, because `subprogram` returned it.
             Some(function) => unsafe { LLVMDISubprogramGetLine(function.raw) },
             None => 0,
         }
     }
 
-    /// Absolute path of its file, as far as the compiler knew one.
+    /// Returns the absolute path of the scope's file, if the compiler knew it.
     pub fn path(self) -> Option<String> {
-        // SAFETY: a live scope; null where it has no file.
+        // SAFETY: the scope is live; the result is null if it has no file.
         file_path(unsafe { LLVMDIScopeGetFile(self.raw) })
     }
 }
@@ -183,7 +183,7 @@ fn file_path(file: LLVMMetadataRef) -> Option<String> {
     if file.is_null() {
         return None;
     }
-    // SAFETY: a live file; the texts are copied at once.
+    // SAFETY: the file is live; the texts are copied immediately.
     let (folder, name) = unsafe {
         let mut length = 0;
         let folder = LLVMDIFileGetDirectory(file, &mut length);
@@ -200,7 +200,7 @@ fn file_path(file: LLVMMetadataRef) -> Option<String> {
     Some(clean(&format!("{}/{name}", folder.trim_end_matches('/'))))
 }
 
-/// Takes `.` and doubled slashes out of a path; `..` stays, since links may be before it.
+/// Removes `.` and doubled slashes from a path. `..` stays, because the component before it may be a link.
 fn clean(path: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let start = if path.starts_with('/') { "/" } else { "" };
@@ -208,27 +208,29 @@ fn clean(path: &str) -> String {
 }
 
 impl<'c> Variable<'c> {
-    /// Returns the variable that a stack slot, argument or value holds, from the debug records about it.
+    /// Returns the variable that a stack slot, argument or value contains, from its debug records.
     pub fn of_value(value: Value<'c>) -> Option<Self> {
         if !(value.is_instruction() || value.is_argument()) {
             return None;
         }
-        // SAFETY: live; null where no record names a variable.
+        // SAFETY: the value is live; the result is null if no record names a variable.
         unsafe { Variable::from_nullable(shim::wl_local_variable(value.raw())) }
     }
 
-    /// Returns the variable of which a value is a part, as optimisation takes structures apart, and the part's offset in bytes.
+    /// Returns the variable of which a value is a part, because optimisation splits structures, and the part's offset
+    /// in bytes.
     pub fn of_part(value: Value<'c>) -> Option<(Self, u64)> {
         if !(value.is_instruction() || value.is_argument()) {
             return None;
         }
         let mut offset = 0;
-        // SAFETY: live; null where no record names a variable, and the offset outlives the call.
+        // SAFETY: the value is live; the result is null if no record names a variable, and the offset outlives the
+        // call.
         let variable = unsafe { Variable::from_nullable(shim::wl_variable_part(value.raw(), &mut offset)) }?;
         Some((variable, offset))
     }
 
-    /// Returns the variable behind a global.
+    /// Returns the debug variable of a global.
     pub fn of_global(global: Value<'c>) -> Option<Self> {
         if !global.is_global_variable() {
             return None;
@@ -237,70 +239,71 @@ impl<'c> Variable<'c> {
         unsafe { Variable::from_nullable(shim::wl_global_variable(global.raw())) }
     }
 
-    /// Source name.
+    /// Returns the source name.
     pub fn name(self) -> String {
         // SAFETY: a live variable; the text is copied at once.
         unsafe { shim::wl_variable_name(self.raw) }.copy()
     }
 
-    /// Absolute path of the declaration's file.
+    /// Returns the absolute path of the declaration's file.
     pub fn path(self) -> Option<String> {
-        // SAFETY: a live variable; null where it has no file.
+        // SAFETY: the variable is live; the result is null if it has no file.
         file_path(unsafe { shim::wl_variable_file(self.raw) })
     }
 
-    /// Line of the declaration.
+    /// Returns the line of the declaration.
     pub fn line(self) -> u32 {
         // SAFETY: a live variable.
         unsafe { shim::wl_variable_line(self.raw) }
     }
 
-    /// Returns whether it is a parameter of a function.
+    /// Returns whether the variable is a parameter of a function.
     pub fn is_parameter(self) -> bool {
         // SAFETY: a live variable.
         unsafe { shim::wl_variable_is_parameter(self.raw) }
     }
 
-    /// Its type.
+    /// Returns the type of the variable.
     pub fn ty(self) -> Option<DebugType<'c>> {
-        // SAFETY: a live variable; null where it has no type.
+        // SAFETY: the variable is live; the result is null if it has no type.
         unsafe { DebugType::from_nullable(shim::wl_variable_type(self.raw)) }
     }
 }
 
 impl<'c> DebugType<'c> {
-    /// What a pointer or reference leads to.
+    /// Returns the type to which a pointer or reference refers.
     pub fn pointee(self) -> Option<DebugType<'c>> {
-        // SAFETY: a live type; null where it leads nowhere.
+        // SAFETY: the type is live; the result is null if it is not a pointer or reference.
         unsafe { DebugType::from_nullable(shim::wl_pointee(self.raw)) }
     }
 
-    /// Name and size in bytes, if it is a structure, class or union; the name may be empty.
+    /// Returns the name and size in bytes if the type is a structure, class or union; the name may be empty.
     pub fn structure(self) -> Option<(String, u64)> {
-        // SAFETY: a live type; 0 where it is not a structure.
+        // SAFETY: the type is live; the result is 0 if it is not a structure.
         let bytes = unsafe { shim::wl_structure_bytes(self.raw) };
-        // SAFETY: a live type; the text is copied at once.
+        // SAFETY: the type is live; the text is copied immediately.
         (bytes != 0).then(|| (unsafe { shim::wl_structure_name(self.raw) }.copy(), bytes))
     }
 
-    /// How many members of this structure or class, those of its bases included, are pointers or smart pointers.
+    /// Returns the number of members of this structure or class, including those of its bases, that are pointers or
+    /// smart pointers.
     pub fn pointer_members(self) -> u32 {
-        // SAFETY: a live type; 0 where it is not a structure.
+        // SAFETY: the type is live; the result is 0 if it is not a structure.
         unsafe { shim::wl_pointer_members(self.raw) }
     }
 
-    /// Returns whether it is a reference.
+    /// Returns whether the type is a reference.
     pub fn is_reference(self) -> bool {
         // SAFETY: a live type.
         unsafe { shim::wl_is_reference(self.raw) }
     }
 
-    /// Path (`.nodes`, `[2].x`, empty) and type of what lies `offset` bytes into a value of this type and has `size`
-    /// bytes; of what lies innermost there, when nothing has that size. `enter` requests a member even if the value
-    /// itself fits.
+    /// Returns the path (`.nodes`, `[2].x`, empty) and the type of the member at `offset` bytes in a value of this type
+    /// that has `size` bytes. If no member there has this size, returns the innermost member. `enter` requests a member
+    /// even if the value itself has the size.
     pub fn member(self, offset: u64, size: u64, enter: bool) -> Option<(String, DebugType<'c>)> {
         let mut inner = std::ptr::null_mut();
-        // SAFETY: a live type; the shim hands its text over and writes a live type or null.
+        // SAFETY: the type is live; the shim passes the ownership of its text and writes a live type or null.
         unsafe {
             let path = shim::take(shim::wl_member_path(self.raw, offset, size, enter, &mut inner))?;
             Some((path, DebugType::from_nullable(inner)?))

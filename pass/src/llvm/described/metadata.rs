@@ -7,13 +7,14 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::module::Module;
 
-/// Source location of a memory access, kept in addition to `!dbg` because the optimiser drops that one more often.
+/// The source location of a memory access. It is kept in addition to `!dbg`, because the optimiser drops `!dbg` more
+/// often.
 pub const LOCATION: &str = "warpline.loc";
-/// Location of an access that another one was merged into: right to within the merge.
+/// The location of an access that was merged with another access. It is exact except for the merge.
 pub const NEAR: &str = "warpline.near";
-/// On instructions that came from libdevice.
+/// Marks instructions that come from libdevice.
 pub const LIBRARY: &str = "warpline.libdevice";
-/// Number of a floating-point operation that is followed.
+/// The number of a floating-point operation that is tracked.
 pub const OPERATION: &str = "warpline.operation";
 
 fn kind_of(context: LLVMContextRef, name: &str) -> u32 {
@@ -21,12 +22,13 @@ fn kind_of(context: LLVMContextRef, name: &str) -> u32 {
     unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
 }
 
-/// Returns the location under a note of an instruction.
+/// Returns the location in a note of an instruction.
 pub fn location<'c>(instruction: Value<'c>, kind: &str) -> Option<Location<'c>> {
     if !instruction.is_instruction() {
         return None;
     }
-    // SAFETY: an instruction, checked above; the node is null or a packed location, which the shim divides.
+    // SAFETY: the value is an instruction, as checked above; the node is null or a packed location, which the shim
+    // unpacks.
     unsafe {
         let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
         if node.is_null() {
@@ -36,7 +38,8 @@ pub fn location<'c>(instruction: Value<'c>, kind: &str) -> Option<Location<'c>> 
     }
 }
 
-/// Notes a location on an instruction. LLVM allows location nodes under `!dbg` alone, so it is packed.
+/// Adds a note with a location to an instruction. LLVM allows location nodes only under `!dbg`, so the location is
+/// packed.
 pub fn set_location<'c>(instruction: Value<'c>, kind: &str, location: Location<'c>) {
     let context = instruction.types().raw();
     if instruction.is_instruction() {
@@ -51,7 +54,7 @@ pub fn set_location<'c>(instruction: Value<'c>, kind: &str, location: Location<'
     }
 }
 
-/// Notes a text on an instruction.
+/// Adds a note with a text to an instruction.
 pub fn set_text(instruction: Value<'_>, kind: &str, text: &str) {
     let context = instruction.types().raw();
     if instruction.is_instruction() {
@@ -64,13 +67,13 @@ pub fn set_text(instruction: Value<'_>, kind: &str, text: &str) {
     }
 }
 
-/// Returns the text under a note of an instruction.
+/// Returns the text in a note of an instruction.
 pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
     if !instruction.is_instruction() {
         return None;
     }
-    // SAFETY: an instruction, checked above; the node has the one operand that the array has room for, and the text is
-    // copied at once.
+    // SAFETY: the value is an instruction, as checked above; the node has one operand, for which the array has room,
+    // and the text is copied immediately.
     unsafe {
         let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
         if node.is_null() || LLVMGetMDNodeNumOperands(node) != 1 {
@@ -84,13 +87,14 @@ pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
     }
 }
 
-/// Identity of a place regardless of what it is inlined into; equal places give equal numbers in one context.
+/// Returns the identity of a position, regardless of the functions into which it is inlined. Equal positions have equal
+/// numbers in one context.
 pub fn place_key(location: Location<'_>) -> usize {
     // SAFETY: a live location.
     unsafe { shim::wl_pack_location(location.with_inlined_at(None).raw()) as usize }
 }
 
-/// Notes a text on a place, in a list of the module.
+/// Adds a text for a position to a list of the module.
 pub fn list_text(module: &Module<'_>, list: &std::ffi::CStr, location: Location<'_>, text: &str) {
     // SAFETY: a live module, and nodes made in its context; the array outlives the calls.
     unsafe {
@@ -104,11 +108,11 @@ pub fn list_text(module: &Module<'_>, list: &std::ffi::CStr, location: Location<
     }
 }
 
-/// Returns the places and texts of such a list, keyed by [`place_key`].
+/// Returns the positions and texts of such a list, keyed by [`place_key`].
 pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collections::HashMap<usize, String> {
     let mut texts = std::collections::HashMap::new();
     for node in named(module, list) {
-        // SAFETY: live nodes; the array has the length that LLVM requires, and texts are copied at once.
+        // SAFETY: the nodes are live; the array has the length that LLVM requires, and texts are copied immediately.
         unsafe {
             if LLVMGetMDNodeNumOperands(node) != 2 {
                 continue;
@@ -128,7 +132,7 @@ pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collecti
     texts
 }
 
-/// Puts an empty note on an instruction.
+/// Adds an empty note to an instruction.
 pub fn mark(instruction: Value<'_>, kind: &str) {
     let context = instruction.types().raw();
     if instruction.is_instruction() {
@@ -155,10 +159,10 @@ pub fn copy<'c>(from: Value<'c>, to: Value<'c>, kind: &str) {
     }
 }
 
-/// Takes a note off an instruction.
+/// Removes a note from an instruction.
 pub fn clear(instruction: Value<'_>, kind: &str) {
     if instruction.is_instruction() {
-        // SAFETY: an instruction, checked above; null takes the note off.
+        // SAFETY: the value is an instruction, as checked above; null removes the note.
         unsafe { LLVMSetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind), std::ptr::null_mut()) }
     }
 }
@@ -167,7 +171,7 @@ pub fn clear(instruction: Value<'_>, kind: &str) {
 pub fn compile_units<'c>(module: &Module<'c>) -> Vec<Scope<'c>> {
     named(module, c"llvm.dbg.cu")
         .into_iter()
-        // SAFETY: a live node that `named` found.
+        // SAFETY: the node is live, because `named` found it.
         .filter_map(|node| unsafe { Scope::from_nullable(LLVMValueAsMetadata(node)) })
         .collect()
 }
@@ -200,9 +204,9 @@ pub fn annotate(module: &Module<'_>, list: &std::ffi::CStr, variable: Value<'_>,
     }
 }
 
-/// Returns the variables with `text` in such a list.
+/// Returns the variables that have `text` in such a list.
 pub fn annotated<'c>(module: &Module<'c>, list: &std::ffi::CStr, text: &str) -> Vec<Value<'c>> {
-    // SAFETY: live nodes; the array has the length that LLVM requires, and texts are copied at once.
+    // SAFETY: the nodes are live; the array has the length that LLVM requires, and texts are copied immediately.
     let entries = named(module, list).into_iter().filter_map(|node| unsafe {
         let count = LLVMGetMDNodeNumOperands(node) as usize;
         let mut fields = vec![std::ptr::null_mut(); count];
