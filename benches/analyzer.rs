@@ -1,6 +1,6 @@
-//! Speed of the analysis, one core: reading, checking, attribution to sites and allocations, counting.
-//! `cargo bench -p warpline --bench analyzer`; each stream is analysed from memory several times and
-//! the best time counts. Prints requests per second; the bar stands in the design.
+//! Measures the speed of the analysis on one core: reading, checking, attribution to sites and allocations, counting.
+//! Run it with `cargo bench -p warpline --bench analyzer`. Each stream is analysed from memory several times, and the
+//! best time counts. It prints requests per second; the design document states the required value.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -11,17 +11,17 @@ use warpline::trace::TraceReader;
 use warpline_format::access::Space;
 use warpline_format::event::{Allocation, AllocationKind, Event};
 
-/// Requests per stream.
+/// The number of requests per stream.
 const REQUESTS: u64 = 2_000_000;
-/// Items per batch.
+/// The number of items per batch.
 const BATCH: u64 = 2048;
-/// Requests per turn.
+/// The number of requests per turn.
 const TURN: u64 = 4;
-/// Allocations the streams use, and bytes of each.
+/// The number of allocations that the streams use, and the size of each in bytes.
 const ARRAYS: u64 = 8;
 const ARRAY_BYTES: u64 = 64 << 20;
 
-/// A small generator of random numbers (splitmix64), the same in every run.
+/// A small generator of random numbers (splitmix64), which returns the same numbers in every run.
 struct Random(u64);
 
 impl Random {
@@ -33,7 +33,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Between 0 and 1, 1 left out.
+    /// Returns a number from 0 to 1, excluding 1.
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -43,7 +43,7 @@ fn base(array: u64) -> u64 {
     demo::MATRIX + (1 << 32) + array * ARRAY_BYTES
 }
 
-/// A stream whose `n`-th request has the addresses that `lanes` gives.
+/// Returns a stream; `request` returns the mask and the addresses of its `n`-th request.
 fn stream(mut request: impl FnMut(u64, &mut Random) -> (u32, [u64; 32])) -> Vec<u8> {
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");
@@ -77,10 +77,10 @@ fn stream(mut request: impl FnMut(u64, &mut Random) -> (u32, [u64; 32])) -> Vec<
     trace.finish()
 }
 
-/// Processor time of this thread: what else runs on the machine does not count.
+/// Returns the processor time of this thread, so that other work on the machine does not count.
 fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes one structure that is valid for it.
+    // SAFETY: the call writes one structure, to which the pointer is valid.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
@@ -90,7 +90,7 @@ fn affine(start: u64, stride: u64) -> (u32, [u64; 32]) {
 }
 
 fn main() {
-    // `cargo test --benches` runs this with `--test`: building it is enough there.
+    // `cargo test --benches` runs this program with `--test`; it only has to compile in this case.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -98,7 +98,7 @@ fn main() {
     let streams: [(&str, Vec<u8>); 6] = [
         ("coalesced", stream(|n, _| affine(base(n % 4) + n / 4 * 128 % limit, 4))),
         ("strided", stream(|n, _| affine(base(n % 4) + n / 4 * 4 % limit, 128))),
-        // A 16 x 16 tile of a row of 1000 floats: two half warps in neighbouring rows.
+        // A 16 x 16 tile of a matrix with rows of 1000 floats: two half warps in neighbouring rows.
         (
             "stencil",
             stream(|n, _| {
@@ -110,7 +110,7 @@ fn main() {
             "random",
             stream(|n, random| (u32::MAX, std::array::from_fn(|_| base(n % 4) + random.next() % limit / 4 * 4))),
         ),
-        // Few hot places and a long tail, in all arrays at once.
+        // A few frequent addresses and many rare ones, in all arrays at once.
         (
             "zipf",
             stream(|_, random| {

@@ -1,16 +1,17 @@
-//! Speed of the CPU device against plain C++ of the same algorithm, the programs of `benches/device`:
-//! `cargo build --release && cargo bench --bench device`, or names of programs behind `--`.
+//! Compares the speed of the CPU device with plain C++ code of the same algorithm, for the programs of
+//! `benches/device`. Run it with `cargo build --release && cargo bench --bench device`, optionally followed by `--` and
+//! names of programs.
 //!
-//! For each program the shortest kernel time of several rounds: plain C++ (clang, one thread), the lowered code without
-//! hooks, with records into a file in memory, and under `warpline run` with every analysis. Prints the ratios that
-//! have bars: native within 5 times of plain, with records within 2.5 times of native, analysed within 50 times of plain.
-//! Where an OpenCL runtime is installed (Debian: pocl-opencl-icd, ocl-icd-opencl-dev) the same kernels run there, too, on
-//! one thread; the bar is three times its speed.
+//! For each program, the shortest kernel time of several rounds counts: of plain C++ (clang, one thread), of the
+//! lowered code without hooks, with records that go to a file in memory, and under `warpline run` with every analysis.
+//! It prints the ratios that have limits: native within 5 times of plain, with records within 2.5 times of native,
+//! analysed within 50 times of plain. If an OpenCL runtime is installed (Debian: pocl-opencl-icd, ocl-icd-opencl-dev),
+//! the same kernels also run there, on one thread; the limit is three times its speed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Programs, and rounds of the slow measurements.
+/// The programs, with the number of rounds of the slow measurements.
 const PROGRAMS: [(&str, u32); 8] = [
     ("saxpy", 5),
     ("matmul", 2),
@@ -21,7 +22,7 @@ const PROGRAMS: [(&str, u32); 8] = [
     ("nbody", 3),
     ("reduce", 5),
 ];
-/// Rounds of the fast ones.
+/// The number of rounds of the fast measurements.
 const FAST_ROUNDS: u32 = 15;
 
 fn main() {
@@ -53,13 +54,13 @@ fn main() {
     let _ = std::fs::remove_dir_all(&bench.folder);
 }
 
-/// Where `warpline` and `warpline-cc` of the release build are.
+/// Returns the folder of `warpline` and `warpline-cc` in the release build.
 fn tools(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     target.join("release")
 }
 
-/// A folder in memory where there is one, so that traces do not measure a disk.
+/// Returns a folder in memory if there is one, so that the speed of a disk does not affect traces.
 fn folder() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -70,14 +71,14 @@ struct Bench {
     sources: PathBuf,
     tools: PathBuf,
     folder: PathBuf,
-    /// The OpenCL program, where it could be built.
+    /// The OpenCL program, if it could be built.
     opencl: Option<PathBuf>,
 }
 
-/// Programs that `opencl.cpp` has, too.
+/// The programs that `opencl.cpp` also contains.
 const OPENCL: [&str; 6] = ["saxpy", "matmul", "transpose", "stencil", "spmv", "nbody"];
 
-/// What a program printed.
+/// The output of a program.
 struct Printed {
     seconds: f64,
     checksum: f64,
@@ -120,7 +121,8 @@ impl Bench {
         let mut analysed = Command::new(self.tools.join("warpline"));
         analysed.arg("run").arg("-o").arg(&profile).arg("--").arg(&cuda).arg(rounds.to_string());
         let run = self.run(&mut analysed)?;
-        // Results add up over the rounds in some programs, so only equal numbers of rounds compare.
+        // In some programs, results accumulate over the rounds, so only runs with the same number of rounds can be
+        // compared.
         for (name, got, want) in [("native", &native, &reference), ("run", &run, &records)] {
             if (got.checksum - want.checksum).abs() > 1e-3 * want.checksum.abs() {
                 return Err(format!("{name}: checksum {} instead of {}", got.checksum, want.checksum));
@@ -141,7 +143,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Runs a program in the folder and reads its two figures.
+    /// Runs a program in the folder and reads the two numbers that it prints.
     fn run(&self, command: &mut Command) -> Result<Printed, String> {
         let text = output(command.current_dir(&self.folder))?;
         self.drop_traces();
@@ -153,7 +155,7 @@ impl Bench {
         Ok(Printed { seconds: figure("seconds")?, checksum: figure("checksum")? })
     }
 
-    /// Requests of all launches in a profile.
+    /// Returns the number of requests of all launches in a profile.
     fn requests(&self, profile: &Path) -> Result<u64, String> {
         let mut report = Command::new(self.tools.join("warpline"));
         report.arg("report").arg(profile).args(["--format", "json"]);

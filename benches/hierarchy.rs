@@ -1,8 +1,8 @@
 //! Speed of the cache simulation and of the locality engines on five generated streams, one core.
 //!
-//! `cargo bench --bench hierarchy` prints requests per second of processor time; a number as argument
-//! sets the requests per stream in thousands, a word takes only the measurements whose name has it.
-//! Results of dated runs are kept in `docs/benchmarks/`.
+//! `cargo bench --bench hierarchy` prints requests per second of processor time; a number as argument sets the requests
+//! per stream in thousands, a word selects the measurements whose name contains it. Results of dated runs are kept in
+//! `docs/benchmarks/`.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use warpline_format::site_table::{CacheOp, Op};
 const SMS: u32 = 68;
 const WARPS_PER_SM: u32 = 16;
 
-/// The model of the profiner paper.
+/// Returns the model of the profiner paper.
 fn profiner() -> HierarchyConfig {
     HierarchyConfig {
         coalescing: Groups::WARP,
@@ -79,7 +79,7 @@ impl Random {
     }
 }
 
-/// Requests in the form of the trace. The site number is the allocation; its lowest bit marks a store.
+/// Requests in the form of the trace. The number of a site is that of its allocation; its lowest bit marks a store.
 struct Stream {
     name: &'static str,
     items: Vec<u8>,
@@ -98,7 +98,7 @@ impl Stream {
 
     fn for_each(&self, mut f: impl FnMut(u32, &Access<'_>)) {
         let (mut warp, mut at) = (0, 0);
-        // As the analyzer's workers do.
+        // This is the same loop as in the analyzer's workers.
         while let Some((access, length)) = read_request(&self.items[at..]) {
             f(warp % SMS, &access);
             warp += 1;
@@ -116,7 +116,7 @@ fn coalesced(requests: u64) -> Stream {
     let mut index = 0;
     while stream.requests < requests {
         for (array, op) in [(0, LOAD), (1, LOAD), (2, STORE)] {
-            // As many warps as are resident take turns, array by array.
+            // All resident warps take turns, array by array.
             for warp in 0..u64::from(SMS * WARPS_PER_SM) {
                 let base = (1 << 44) + array * 1024 * MIB + (index + warp) % (1 << 22) * 128;
                 let addresses: [u64; 32] = std::array::from_fn(|lane| base + 4 * lane as u64);
@@ -153,7 +153,7 @@ fn stencil(requests: u64) -> Stream {
     let side = 8192u64;
     let mut warp = 0;
     while stream.requests < requests {
-        // A block of 32 x 8 threads per SM; its warps take turns access by access.
+        // There is a block of 32 x 8 threads per SM, and its warps take turns after each access.
         for access in 0..6 {
             for sm in 0..u64::from(SMS) {
                 for row in 0..8 {
@@ -170,7 +170,7 @@ fn stencil(requests: u64) -> Stream {
                     let array = u64::from(access == 5);
                     let base = (1 << 44) + array * 512 * MIB + (at.1 * side + at.0) * 4;
                     let addresses: [u64; 32] = std::array::from_fn(|lane| base + 4 * lane as u64);
-                    // Requests of one block stay on one SM: the order of SMs is that of the loop.
+                    // Requests of one block stay on one SM; the order of the SMs is that of the loop.
                     stream.push((array as u32) << 1 | if access == 5 { STORE } else { LOAD }, &addresses);
                 }
             }
@@ -180,7 +180,7 @@ fn stencil(requests: u64) -> Stream {
     stream
 }
 
-/// Numbers with the distribution of Zipf, exponent 0.99, by inversion of its continuous form.
+/// Returns numbers with Zipf's distribution and exponent 0.99, by inversion of its continuous form.
 fn zipf(numbers: &mut Random, count: f64) -> u64 {
     const REST: f64 = 1.0 - 0.99;
     let top = count.powf(REST);
@@ -213,16 +213,16 @@ fn gather(requests: u64) -> Stream {
     stream
 }
 
-/// Processor time of this thread in seconds; the time that passed if the system does not report it.
-/// Other programs on the machine then do not count.
+/// Returns the processor time of this thread in seconds, so that other programs on the machine do not count. Returns
+/// the elapsed time if the system does not report processor time.
 fn processor_seconds(start: Instant) -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = text.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// Returns whether a word on the command line leaves this out. A stream is needed when its name or a
-/// measurement of it is named.
+/// Returns whether the command line excludes a measurement. A stream is needed if its name or one of its measurements
+/// is named.
 fn skipped(what: &str) -> bool {
     std::env::args()
         .skip(1)
@@ -250,7 +250,7 @@ fn time(what: &str, count: u64, mut f: impl FnMut() -> String) {
     println!("{what:34} median {:8.2} M/s  best {:8.2} M/s  {note}", rates[2], rates[4]);
 }
 
-/// Not inlined, so that a profiler can count here only.
+/// The function is not inlined, so that a profiler can measure it separately.
 #[inline(never)]
 fn simulate(stream: &Stream, config: &HierarchyConfig) -> Traffic {
     let mut first = FirstLevel::new(config);
@@ -280,7 +280,7 @@ fn percent(hits: u64, lookups: u64) -> f64 {
     100.0 * hits as f64 / lookups.max(1) as f64
 }
 
-/// Makes a stream of so many requests.
+/// Creates a stream with the given number of requests.
 type Maker = fn(u64) -> Stream;
 
 fn main() {

@@ -1,6 +1,7 @@
-//! Speed of predictions, one core: configurations of the 25-point stencil on 640 x 512 x 512 points, from its address
-//! expressions on. `cargo bench -p warpline --bench prediction`; prints milliseconds of processor
-//! time per configuration (the bar is 1) and those of the slowest one; with `WARPLINE_BENCH_SHAPES` set, of each.
+//! Measures the speed of predictions on one core: configurations of the 25-point stencil on 640 x 512 x 512 points,
+//! starting from its address expressions. Run it with `cargo bench -p warpline --bench prediction`. It prints
+//! milliseconds of processor time per configuration (the limit is 1) and those of the slowest configuration; with
+//! `WARPLINE_BENCH_SHAPES` set, it prints those of each.
 
 #[path = "../tests/support_programs/mod.rs"]
 mod support_programs;
@@ -16,7 +17,7 @@ use warpline::prediction::model::Model;
 use warpline::prediction::predict::predict;
 use warpline::prediction::subject::Subject;
 
-/// Rounds over all configurations.
+/// The number of rounds over all configurations.
 const ROUNDS: u32 = 3;
 
 fn main() {
@@ -40,7 +41,7 @@ fn main() {
         Model { key: "a100", device: &device, hierarchy: &hierarchy, rates: &rates, stated: Default::default() };
     let grids = Grids::new(&subject, [1; 3]);
     let blocks = all_blocks(&subject.launch, &grids.tiling);
-    // By shape, the least time of any round: the clock of processor time has steps of milliseconds.
+    // For each shape, the shortest time of any round, because the clock of processor time has steps of milliseconds.
     let mut least = vec![f64::INFINITY; blocks.len()];
     let start = processor_seconds();
     for _ in 0..ROUNDS {
@@ -62,7 +63,7 @@ fn main() {
     println!("{} configurations, {:.3} ms each, {:.3} ms at most ({block:?})", blocks.len(), each * 1e3, time * 1e3);
 }
 
-/// Time that this thread has had a processor for, so that others on the machine do not count.
+/// Returns the processor time of this thread, so that other programs on the machine do not count.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux reports the times of threads");
     let nanoseconds: u64 = text.split(' ').next().and_then(|first| first.parse().ok()).expect("nanoseconds first");

@@ -1,10 +1,11 @@
-//! Changes documents at random so that they stay JSON: numbers, names, rows and fields are others, and most can still be read.
+//! Changes documents at random such that they stay JSON: numbers, names, rows and fields differ, and most documents can
+//! still be read.
 
 use serde_json::Value;
 
 use super::harness::Random;
 
-/// A document of a few changes.
+/// Returns a document with a few changes.
 pub fn changed(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let read = |seed: &Vec<u8>| serde_json::from_slice::<Value>(seed).expect("a seed is a document");
     let mut document = read(&seeds[random.below(seeds.len())]);
@@ -14,10 +15,11 @@ pub fn changed(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     serde_json::to_vec(&document).expect("JSON")
 }
 
-/// A place of the document: at each level any of the branches, so that long lists do not get all changes.
+/// Selects a value in the document: at each level, every branch is equally likely, so that long lists do not get all
+/// changes.
 fn pick<'a>(value: &'a mut Value, random: &mut Random) -> &'a mut Value {
     let count = value.as_array().map_or(0, Vec::len) + value.as_object().map_or(0, serde_json::Map::len);
-    // Containers themselves change, too.
+    // Containers themselves also change.
     if count == 0 || random.below(12) == 0 {
         return value;
     }

@@ -1,17 +1,18 @@
-//! Changes inputs at random and runs an entry on them, on stable Rust and without coverage: a few seconds in `make
-//! test`, minutes in `make test-all`. An input that panics, takes too long or too much memory stays as a file.
+//! Changes inputs at random and runs an entry on them, on stable Rust and without coverage: for a few seconds in `make
+//! test`, and for minutes in `make test-all`. An input that panics or takes too much time or memory is stored in a
+//! file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Longest that an input may take, with the slow code of tests on a machine with other things to do.
+/// The maximum time for one input, in seconds, with the slow code of tests on a busy machine.
 const MOST_SECONDS: u64 = 30;
-/// Largest input that is made.
+/// The maximum size of a generated input in bytes.
 const MOST_BYTES: usize = 1 << 16;
 
-/// SplitMix64: Sebastiano Vigna's, small and good enough to pick places.
+/// SplitMix64 by Sebastiano Vigna, which is small and good enough to select positions.
 pub struct Random(pub u64);
 
 impl Random {
@@ -32,26 +33,26 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Makes an input of `seeds`.
+/// Creates an input from `seeds`.
 pub type Change = fn(&[Vec<u8>], &mut Random) -> Vec<u8>;
 
-/// Runs `entry` on changed `seeds` so many times, always the same ones.
+/// Runs `entry` on changed `seeds` for a number of rounds, with the same inputs in every run.
 pub fn run(name: &str, seeds: &[Vec<u8>], rounds: u64, entry: fn(&[u8])) {
     run_with(changed, name, seeds, rounds, entry);
 }
 
-/// The same with changes of another kind.
+/// The variant of [`run`] with changes of another kind.
 pub fn run_with(change: Change, name: &str, seeds: &[Vec<u8>], rounds: u64, entry: fn(&[u8])) {
     inputs(change, name, seeds, Some(rounds), Duration::MAX, 1, entry);
 }
 
-/// Runs `entry` on changed `seeds` for `WARPLINE_FUZZ_SECONDS` (two minutes), from `WARPLINE_FUZZ_SEED` on (others each
-/// time).
+/// Runs `entry` on changed `seeds` for `WARPLINE_FUZZ_SECONDS` (default: two minutes). The start value is
+/// `WARPLINE_FUZZ_SEED` (default: different each time).
 pub fn at_length(name: &str, seeds: &[Vec<u8>], entry: fn(&[u8])) {
     at_length_with(changed, name, seeds, entry);
 }
 
-/// The same with changes of another kind.
+/// The variant of [`at_length`] with changes of another kind.
 pub fn at_length_with(change: Change, name: &str, seeds: &[Vec<u8>], entry: fn(&[u8])) {
     let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |now| now.as_secs());
     let seconds = Duration::from_secs(number("WARPLINE_FUZZ_SECONDS").unwrap_or(120));
@@ -89,7 +90,7 @@ fn inputs(
     eprintln!("{name}: {round} inputs from seed {seed}");
 }
 
-/// An input of a few changes.
+/// Returns an input with a few changes.
 fn changed(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let mut input = seeds[random.below(seeds.len())].clone();
     for _ in 0..1 + random.below(4) {
@@ -105,7 +106,7 @@ fn alter(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     match random.below(9) {
         0 if !input.is_empty() => input[at] ^= 1 << random.below(8),
         1 if !input.is_empty() => input[at] = random.next() as u8,
-        // Numbers at the ends of their ranges, as they are and as postcard has them.
+        // Numbers at the ends of their ranges, both plain and in postcard's encoding.
         2 if !input.is_empty() => {
             let width = [1, 2, 4, 8][random.below(4)].min(input.len() - at);
             let value = [0, u64::MAX, 1 << 31, 1 << 63, 0x7fff_ffff, i64::MAX as u64, 1, 0x8000][random.below(8)];
@@ -121,7 +122,7 @@ fn alter(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
             let piece = input[at..at + length].to_vec();
             input.splice(at..at, piece);
         }
-        // A piece of another one.
+        // A piece of another input.
         6 => {
             let other = &seeds[random.below(seeds.len())];
             let from = random.below(other.len());
@@ -136,7 +137,7 @@ fn alter(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     }
 }
 
-/// Ends the process where an input takes too long: nothing else ends a loop.
+/// Ends the process if an input takes too long, because nothing else ends an endless loop.
 struct Watch(Arc<AtomicU64>, Instant);
 
 impl Watch {
@@ -166,9 +167,10 @@ impl Watch {
     }
 }
 
-/// A few gigabytes, so that an input that requests all memory is found without harm to other processes.
+/// Limits memory to a few gigabytes, so that an input that requests all memory is found without harm to other
+/// processes.
 fn limit_memory() {
     let limit = libc::rlimit { rlim_cur: 6 << 30, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: lowers a limit of this process.
+    // SAFETY: the call lowers a limit of this process.
     unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
 }

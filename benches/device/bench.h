@@ -1,5 +1,5 @@
-// What the speed programs share. Each is one source for two compilers: CUDA through Warpline, and plain C++ of the
-// same algorithm (without __CUDACC__), as one would write it for one thread of a host.
+// Code that all speed programs share. Each program is one source for two compilers: CUDA through Warpline, and plain
+// C++ of the same algorithm (without __CUDACC__), in the form that a programmer would write for one host thread.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ inline float number(unsigned index)
     return static_cast<float>(x >> 8) / 16777216.0f;
 }
 
-// Runs `work` so often, and prints the shortest time of one run in seconds.
+// Runs `work` the given number of times, and prints the shortest time of one run in seconds.
 template <class Work>
 void measure(int rounds, Work work)
 {

@@ -108,7 +108,7 @@ struct Device {
         return place;
     }
 
-    // Sets the arguments, runs the kernel so often, and reads the result.
+    // Sets the arguments, runs the kernel the given number of times, and reads the result.
     template <class... Arguments>
     void run(const char *name, int rounds, std::vector<size_t> grid, std::vector<size_t> block, cl_mem result,
              std::vector<float> &into, Arguments... arguments)

@@ -1,4 +1,4 @@
-//! Profiles of anybody's, side by side and put together; and limits of anybody's.
+//! Compares and merges arbitrary profiles, and reads arbitrary limits.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -9,10 +9,10 @@ use warpline::profile::Profile;
 use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::report;
 
-/// The profile that was read last, which is the other side of the next one.
+/// The profile that was read last; it is compared with the next one.
 static LAST: Mutex<Option<Profile>> = Mutex::new(None);
 
-/// Compares and merges what can be read; reads it as limits, too.
+/// Compares and merges the input if it can be read as a profile; also reads it as limits.
 pub fn run(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data) {
         _ = limits::parse(text, Path::new("x.toml"));
@@ -33,7 +33,7 @@ pub fn run(data: &[u8]) {
     *last = Some(profile);
 }
 
-/// Compares, and shows the result in every form.
+/// Compares two profiles, and formats the result in every form.
 fn compare(before: &Profile, after: &Profile) {
     let text = "[program]\n\"global.sectors\" = { soft = 0 }\n[kernels.\"\"]\n\"estimate.seconds\" = { soft = 1, hard = 1 }\n\
                 [lines.\"\"]\n\"global.sectors\" = { soft = 0 }\n[allocations.\"\"]\nsize = { hard = 0 }\n[findings]\nnote = { new = 0 }\n";

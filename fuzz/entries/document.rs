@@ -1,4 +1,4 @@
-//! A profile of anybody's, as the verbs other than `report` take it: predictions, datasets, formats of other tools,
+//! Passes an arbitrary profile to all commands except `report`: predictions, datasets, formats of other tools,
 //! sessions.
 
 use ratatui::Terminal;
@@ -19,10 +19,10 @@ use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::report;
 use warpline_format::device::Device;
 
-/// Block shapes that are predicted of a kernel in addition to the recorded one.
+/// The number of block shapes for which a kernel is predicted, in addition to the recorded shape.
 const BLOCKS: usize = 2;
 
-/// Reads a document and gives it to every verb.
+/// Reads a document and passes it to every command.
 pub fn run(data: &[u8]) {
     let Ok(document) = serde_json::from_slice::<Profile>(data) else { return };
     let Ok(profile) = from_bytes(&to_bytes(&document), std::path::Path::new("x")) else { return };
@@ -45,7 +45,7 @@ fn export(profile: &Profile) {
     }
 }
 
-/// Goes through the tabs and opens what is there.
+/// Visits the tabs and opens their entries.
 fn explore(profile: &Profile) {
     let mut session = Session::new(Profiles { profile: profile.clone(), before: Some(profile.clone()) });
     let mut terminal = Terminal::new(TestBackend::new(70, 20)).expect("a made-up terminal");

@@ -1,4 +1,4 @@
-//! What a client of `warpline mcp` sends: any bytes, and any arguments of the tools.
+//! Sends arbitrary input to `warpline mcp`: any bytes, and any arguments of the tools.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -13,16 +13,16 @@ const INTRODUCTION: &str = concat!(
     "\n"
 );
 
-/// A file next to the folder that is served: nothing of it may come back.
+/// The content of a file next to the served folder; no response may contain it.
 const SECRET: &str = "what only the neighbour of the folder contains";
 
-/// Sends the bytes as they are, and after an introduction.
+/// Sends the bytes alone, and again after a handshake.
 pub fn run(data: &[u8]) {
     for input in [data.to_vec(), [INTRODUCTION.as_bytes(), data, b"\n"].concat()] {
         let answers = exchange(settings(), &input).expect("a folder");
         let text = String::from_utf8_lossy(&answers);
         assert!(!text.contains(SECRET), "{text}");
-        // A panic of a tool is caught by its task, and answered with these words.
+        // If a tool panics, its task catches the panic, and the response contains these words.
         assert!(!text.contains("please report this"), "{text}");
         for line in text.lines() {
             assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
@@ -30,7 +30,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A folder with a profile and a source. There is no executable: nothing runs.
+/// Creates a folder with a profile and a source. It contains no executable, so nothing runs.
 fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(|| {
@@ -64,7 +64,7 @@ fn profile() -> warpline::profile::Profile {
     }
 }
 
-/// Calls of all tools, and what is no call.
+/// Returns calls of all tools, and messages that are not calls.
 #[allow(dead_code, reason = "the fuzz target takes its seeds from files")]
 pub fn seeds() -> Vec<Vec<u8>> {
     let call = |number: usize, tool: &str, arguments: &str| {

@@ -1,9 +1,9 @@
-//! A GPU model of anybody's: what can be read can be simulated.
+//! Reads an arbitrary GPU model: each model that can be read must be usable in a simulation.
 
 use warpline::models;
 use warpline::simulation::Settings;
 
-/// Reads it, and sets up a simulation.
+/// Reads the model, and prepares a simulation.
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(model) = models::parse(text, std::path::Path::new("x.toml")) else { return };

@@ -1,24 +1,24 @@
-//! A profile of anybody's: what `warpline report` makes of it, in every form.
+//! Reports an arbitrary profile in every form of `warpline report`.
 
 use warpline::profile::Profile;
 use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::report;
 use warpline::report::views::{self, CallTree, View};
 
-/// Reads and reports: the file as it is, and a document that was given a file.
+/// Reads and reports the input, both as a file and as a document that is converted to a file.
 pub fn run(data: &[u8]) {
     if let Ok(profile) = from_bytes(data, std::path::Path::new("x")) {
         report(&profile);
     }
     if let Ok(profile) = serde_json::from_slice::<Profile>(data) {
-        // Of another kind it may be.
+        // The file may be of another kind.
         if let Ok(profile) = from_bytes(&to_bytes(&profile), std::path::Path::new("x")) {
             report(&profile);
         }
     }
 }
 
-/// All forms of report.
+/// Formats the profile in all forms of report.
 pub fn report(profile: &Profile) {
     let filter = report::Filter { top: 5, ..report::Filter::default() };
     let Some(kept) = report::apply(profile, &filter) else { return };
@@ -46,7 +46,7 @@ pub fn report(profile: &Profile) {
     _ = report::pprof(&kept);
 }
 
-/// Pages of the first things of each kind, and of a comparison with itself.
+/// Returns the pages for the first entries of each kind, and for a comparison of the profile with itself.
 fn pages(profile: &Profile) -> Vec<View> {
     let calls = CallTree::new(profile);
     let kernels = profile.kernels.iter().take(3).filter_map(|row| views::kernel(profile, row.id));

@@ -1,6 +1,6 @@
-//! Inline assembly of anybody's.
+//! Parses arbitrary inline assembly.
 
-/// Parses it.
+/// Parses the input.
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     _ = warpline_pass::cpu::statements(&text);

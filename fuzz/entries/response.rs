@@ -1,9 +1,9 @@
-//! A file of options of anybody's.
+//! Reads an arbitrary file of options.
 
 use warpline_driver::options::Dialect;
 use warpline_driver::options::response::{expand, quote, split};
 
-/// Splits it, quotes its words, and puts files in place of their names (the input is one of them).
+/// Splits the input, quotes its words, and replaces names of files by their content (one of the files is the input).
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let words = split(&text);
@@ -11,7 +11,7 @@ pub fn run(data: &[u8]) {
     assert_eq!(split(&line.join(" ")), words);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("a");
-    // Its own name is as likely as any other.
+    // The file's own name is as likely as any other name.
     let named = text.replace("SELF", &file.display().to_string());
     std::fs::write(&file, named).expect("a file");
     for dialect in [Dialect::Nvcc, Dialect::Clang] {

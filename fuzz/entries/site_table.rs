@@ -1,9 +1,10 @@
-//! A site table out of anybody's executable.
+//! Reads an arbitrary site table, as if it came from an executable.
 
 use warpline::attribution::Module;
 use warpline_format::site_table::{SiteTable, VERSION};
 
-/// Reads it, as it is and with its checksum made right; what is read must be usable, and come back.
+/// Reads the input unchanged and with a corrected checksum. A table that can be read must be usable, and encoding it
+/// must give the same table.
 pub fn run(data: &[u8]) {
     read(data);
     read(&sealed(data));
@@ -15,7 +16,7 @@ fn read(bytes: &[u8]) {
     assert_eq!(SiteTable::from_bytes(&table.to_bytes()).expect("what was just written"), table);
 }
 
-/// The same table under the present version and its checksum.
+/// Returns the same table with the current version and a correct checksum.
 pub fn sealed(bytes: &[u8]) -> Vec<u8> {
     let Some(table) = bytes.get(5..) else { return bytes.to_vec() };
     let mut hasher = crc32fast::Hasher::new();

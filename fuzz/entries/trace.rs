@@ -1,4 +1,4 @@
-//! A trace of anybody's: what `warpline sim` and `warpline report` make of it.
+//! Passes an arbitrary trace to the code of `warpline sim` and `warpline report`.
 
 use warpline::analyses::pages::PageSettings;
 use warpline::analysis::{NoProgress, analyze_for};
@@ -10,7 +10,7 @@ use warpline_format::chunk::{CHUNK_HEAD_BYTES, ChunkHead, ChunkKind, HEADER_BYTE
 use warpline_format::device::Device;
 use warpline_format::event::Event;
 
-/// Reads, simulates and reports, as it is and with all checksums made right.
+/// Reads, simulates and reports the input, unchanged and with all checksums corrected.
 pub fn run(data: &[u8]) {
     simulate(data);
     if let Some(sealed) = sealed(data) {
@@ -22,7 +22,7 @@ fn simulate(trace: &[u8]) {
     let Ok(reader) = TraceReader::new(trace) else { return };
     let model = models::find("t4").expect("a built-in model");
     let mut settings = Settings::new(model.hierarchy().expect("a built-in model"));
-    // Both kinds of copies and pages, by any bit of the input.
+    // A bit of the input selects between the kinds of copies and of pages.
     settings.warm_copies = trace.len().is_multiple_of(2);
     settings.pages = Some(PageSettings { page_bytes: 4096, window: 16, reach_bytes: Some(1 << 20) });
     let device = Device::rtx_2080_ti();
@@ -33,7 +33,7 @@ fn simulate(trace: &[u8]) {
         rates: vec![model.rates()],
         pages: settings.pages,
         ended_by_itself: true,
-        // Nothing on this machine is to be read.
+        // No file of this machine may be read.
         sources: Sources::Fitting { roots: Vec::new() },
         ..RunFacts::default()
     };
@@ -46,8 +46,8 @@ fn simulate(trace: &[u8]) {
     super::profile::report(&profile);
 }
 
-/// The same chunks with their numbers and checksums as a writer would have made them; a site table has one of its own.
-/// `None` where there is not even a chunk.
+/// Returns the same chunks with the numbers and checksums that a writer would have used; a site table has its own
+/// checksum. Returns `None` if there is not even one chunk.
 pub fn sealed(data: &[u8]) -> Option<Vec<u8>> {
     let mut out = warpline_format::chunk::header().to_vec();
     let mut rest = data.get(HEADER_BYTES..)?;

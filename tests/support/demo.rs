@@ -1,5 +1,5 @@
-//! A small made-up program: a kernel that reads a matrix by columns, a vector, and calls a device
-//! function; its source file is written to the caller's folder.
+//! A small artificial program: a kernel that reads a matrix by columns and a vector, and calls a device function. Its
+//! source file is written to the caller's folder.
 
 use warpline_format::access::Space;
 use warpline_format::device::Device;
@@ -14,7 +14,7 @@ use warpline_format::site_table::{
 
 use super::{Batch, TraceBuilder};
 
-/// Text of the program's source.
+/// The text of the program's source.
 pub const SOURCE: &str = "\
 __constant__ float scale;
 __device__ __noinline__ float weigh(float x) {
@@ -32,10 +32,10 @@ __global__ void columns(const float *matrix, float *sums, int n) {
 pub const MATRIX: u64 = 0x1000_0000_0000;
 pub const SUMS: u64 = 0x1000_0010_0000;
 pub const SCALE: u64 = 0x1000_0020_0000;
-/// Floats in a row of the matrix, and requests per warp.
+/// The number of floats in a row of the matrix, and the number of requests per warp.
 pub const ROW: u64 = 64;
 
-/// Numbers of the sites.
+/// The numbers of the sites.
 pub mod site {
     pub const MATRIX: u32 = 0;
     pub const TILE: u32 = 1;
@@ -119,7 +119,7 @@ pub fn table(source: &str) -> SiteTable {
         globals: vec![Global { name: "scale".into(), kind: GlobalKind::Constant, bytes: 4, frame: Some(8) }],
         not_seen: vec![NotSeen { function: 0, chain: vec![4], what: "inline assembly: cp.async.ca".into() }],
         bundles: Vec::new(),
-        // Of what tests write to `source`.
+        // The digest of the text that tests write to `source`.
         digests: vec![Some(md5::compute(SOURCE).0), None],
         hints: Vec::new(),
         shared: Vec::new(),
@@ -137,7 +137,7 @@ fn allocation(id: u64, kind: AllocationKind, address: u64, bytes: u64, name: &st
     Event::Allocation(Allocation { id, kind, address, bytes, name: Some(name.into()), path: 0, global })
 }
 
-/// Warps per block and blocks of the launches.
+/// The number of warps per block and of blocks of the launches.
 pub const WARPS: u32 = 2;
 pub const BLOCKS: u64 = 3;
 
@@ -151,11 +151,11 @@ pub fn launch(id: u64) -> Launch {
     }
 }
 
-/// Requests of one launch, block by block.
+/// Returns the requests of one launch, block by block.
 pub fn batch() -> Batch {
     let mut batch = Batch::default();
     for block in 0..BLOCKS {
-        // Blocks go round the SMs; an SM has 8 resident blocks of 2 warps.
+        // Blocks are assigned to the SMs in turn; an SM has 8 resident blocks of 2 warps.
         let first = block as u32 * 8 * WARPS;
         batch.block(first, WARPS, block);
         for warp in 0..WARPS {
@@ -174,7 +174,7 @@ pub fn batch() -> Batch {
     batch
 }
 
-/// The whole stream, with two launches.
+/// Returns the complete stream, with two launches.
 pub fn trace(source: &str) -> Vec<u8> {
     let mut trace = TraceBuilder::default();
     begin(&mut trace, source);
@@ -189,7 +189,7 @@ pub fn trace(source: &str) -> Vec<u8> {
     trace.finish()
 }
 
-/// Everything before the first launch.
+/// Appends everything before the first launch.
 pub fn begin(trace: &mut TraceBuilder, source: &str) {
     trace.event(Event::Program {
         executable: "/home/someone/columns".into(),
@@ -218,21 +218,21 @@ pub fn begin(trace: &mut TraceBuilder, source: &str) {
     }));
 }
 
-/// The allocations.
+/// Appends the allocations.
 pub fn begin_memory(trace: &mut TraceBuilder) {
     trace.event(allocation(1, AllocationKind::Constant, SCALE, 4, "scale"));
     trace.event(allocation(2, AllocationKind::Malloc, MATRIX, 4 * ROW * 32 * 6, "d_matrix"));
     trace.event(allocation(3, AllocationKind::Malloc, SUMS, 4 * 32 * 6, "d_sums"));
 }
 
-/// Blocks of a launch by warp.
+/// Returns the counts of a launch's basic blocks by warp.
 pub fn warp_blocks(launch: u64) -> Event {
     let warps = BLOCKS * u64::from(WARPS);
     let count = |block, uneven| WarpBlockCount { block, warps, uneven, partial: uneven };
     Event::WarpBlocks { launch, blocks: vec![count(0, 0), count(1, warps)] }
 }
 
-/// End of a launch.
+/// Returns the end of a launch.
 pub fn end(id: u64, error: i32) -> Event {
     let warps = BLOCKS * u64::from(WARPS);
     Event::LaunchEnd(LaunchEnd {
@@ -251,7 +251,7 @@ pub fn end(id: u64, error: i32) -> Event {
     })
 }
 
-/// A bad access.
+/// Returns a bad access.
 pub fn fault(launch: u64) -> Event {
     Event::Fault(Fault {
         launch,

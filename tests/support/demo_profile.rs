@@ -1,4 +1,4 @@
-//! Profiles of the made-up program.
+//! Profiles of the artificial program.
 
 use super::demo;
 use warpline::analysis::{NoProgress, analyze};
@@ -6,7 +6,7 @@ use warpline::profile::model::{Finding, Gain, Severity};
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
 use warpline::trace::TraceReader;
 
-/// The profile of a trace.
+/// Returns the profile of a trace.
 pub fn profile(bytes: &[u8], facts: RunFacts) -> Profile {
     let analysis = analyze(TraceReader::new(bytes).unwrap(), 1, &mut NoProgress).unwrap();
     let mut profile = build(BuildInput { analysis: &analysis, facts });
@@ -14,7 +14,7 @@ pub fn profile(bytes: &[u8], facts: RunFacts) -> Profile {
     profile
 }
 
-/// A run that ended well.
+/// Returns the facts of a run that ended successfully.
 pub fn facts() -> RunFacts {
     RunFacts {
         device: "cpu".into(),
@@ -26,7 +26,7 @@ pub fn facts() -> RunFacts {
     }
 }
 
-/// The demo's profile, with its source.
+/// Returns the demo's profile, with its source.
 pub fn demo_profile() -> Profile {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("columns.cu");
@@ -34,7 +34,7 @@ pub fn demo_profile() -> Profile {
     profile(&demo::trace(source.to_str().unwrap()), facts())
 }
 
-/// The demo's, with something found at its line.
+/// Returns the demo's profile, with a finding at its line.
 pub fn profile_with_a_finding() -> Profile {
     let mut profile = demo_profile();
     let line = profile.lines.iter().find(|row| !row.metrics.is_empty()).unwrap();

@@ -1,4 +1,4 @@
-//! Makes traces without a program, for tests and benchmarks.
+//! Creates traces without running a program, for tests and benchmarks.
 #![allow(dead_code, reason = "each user takes what it needs")]
 
 pub mod demo;
@@ -43,18 +43,18 @@ impl TraceBuilder {
         self
     }
 
-    /// What was appended since the last time; for streams that are made while they are read.
+    /// Returns the bytes that were appended since the last call, for streams that are created while they are read.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Items of one batch.
+/// The items of one batch.
 #[derive(Default, Clone)]
 pub struct Batch {
     pub bytes: Vec<u8>,
@@ -62,7 +62,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A block takes slots.
+    /// Appends the start of a block, which occupies slots.
     pub fn block(&mut self, slot: u32, warps: u32, block: u64) -> &mut Self {
         self.close();
         self.word(head(Kind::BlockStart, Space::Generic, slot), warps);
@@ -70,7 +70,7 @@ impl Batch {
         self
     }
 
-    /// What follows is of the warp in this slot.
+    /// Begins the turn of the warp in this slot; the following items belong to it.
     pub fn turn(&mut self, slot: u32) -> &mut Self {
         self.close();
         self.turn = Some(self.bytes.len());
@@ -78,7 +78,7 @@ impl Batch {
         self
     }
 
-    /// A request; `address` gives the address of each active lane.
+    /// Appends a request; `address` returns the address of each active lane.
     pub fn access(&mut self, space: Space, site: u32, mask: u32, address: impl Fn(u64) -> u64) -> &mut Self {
         let addresses: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(address).collect();
         push_access(&mut self.bytes, space, site, mask, &addresses);
@@ -86,21 +86,21 @@ impl Batch {
         self
     }
 
-    /// A call that was not inlined.
+    /// Appends a call that was not inlined.
     pub fn call(&mut self, call_site: u32) -> &mut Self {
         self.word(head(Kind::Call, Space::Generic, call_site), u32::MAX);
         self.close_turn_length();
         self
     }
 
-    /// Its end.
+    /// Appends the return of a call.
     pub fn ret(&mut self) -> &mut Self {
         self.word(head(Kind::Return, Space::Generic, 0), 0);
         self.close_turn_length();
         self
     }
 
-    /// An operation with a result and one operand of 32-bit integers in lane 0.
+    /// Appends an operation with a result and one operand of 32-bit integers in lane 0.
     pub fn operation(&mut self, number: u32) -> &mut Self {
         self.word(operation_head(number, 2), 1);
         self.word(ValueTypes::new(&[ValueType::Int32, ValueType::Int32]).0, 0);
@@ -110,7 +110,7 @@ impl Batch {
         self
     }
 
-    /// A block-wide barrier.
+    /// Appends a block-wide barrier.
     pub fn barrier(&mut self) -> &mut Self {
         self.word(head(Kind::Barrier, Space::Generic, 0), 0);
         self.close_turn_length();

@@ -1,4 +1,4 @@
-//! The data in a page of the HTML report, read as a browser would.
+//! Reads the data in a page of the HTML report as a browser would.
 
 #![allow(dead_code, reason = "each user takes what it needs")]
 
@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 use serde_json::Value;
 
-/// The document that the page draws: `sides`, `comparison`, `figures`.
+/// Returns the document that the page shows: `sides`, `comparison`, `figures`.
 pub fn data(page: &str) -> Value {
     let (_, rest) = page.split_once(" id=\"data\">").expect("the page has data");
     let (text, _) = rest.split_once("</script>").expect("its element ends");
@@ -19,7 +19,7 @@ pub fn data(page: &str) -> Value {
     serde_json::from_str(&json).expect("JSON")
 }
 
-/// Bytes of a text in base64.
+/// Decodes a base64 text.
 pub fn base64(text: &str) -> Vec<u8> {
     let mut bits = 0u32;
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Made-up programs as profiles, for tests of what compares and merges them.
+//! Artificial programs as profiles, for tests of comparing and merging.
 #![allow(dead_code, reason = "each user takes what it needs")]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use warpline::trace::TraceReader;
 
 use super::demo;
 
-/// The demo with caches, as a starting point: every field is filled in as a run does it.
+/// Returns the demo with caches as a starting point; every field is filled in as in a run.
 pub fn demo_profile() -> Profile {
     static DEMO: OnceLock<Profile> = OnceLock::new();
     DEMO.get_or_init(analyzed).clone()
@@ -38,7 +38,7 @@ fn analyzed() -> Profile {
     profile
 }
 
-/// A line of a kernel: its text and the sectors that it costs.
+/// The lines of a kernel, each with its text and its number of sectors.
 pub type Code<'a> = &'a [(&'a str, u64)];
 
 /// A kernel of a program.
@@ -47,7 +47,7 @@ pub struct Source<'a> {
     pub code: Code<'a>,
 }
 
-/// Figures of so many requests, of four ideal sectors each.
+/// Returns the figures of this number of requests, with four ideal sectors each.
 pub fn requests(requests: u64, sectors: u64) -> Metrics {
     Metrics {
         requests,
@@ -60,7 +60,8 @@ pub fn requests(requests: u64, sectors: u64) -> Metrics {
     }
 }
 
-/// A program of one file: kernels one below the other, each with a line for its head, then host code that allocates.
+/// Returns a program with one file: the kernels one below the other, each with a line for its header, then host code
+/// that allocates.
 pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) -> Profile {
     let mut profile = demo_profile();
     let kernel: Kernel = profile.kernels[0].clone();
@@ -148,7 +149,7 @@ pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) 
     profile
 }
 
-/// A finding at a line of a kernel.
+/// Returns a finding at a line of a kernel.
 pub fn finding(id: &str, severity: Severity, kernel: u32, file: &str, line: u32) -> Finding {
     Finding {
         id: id.to_owned(),
@@ -175,7 +176,7 @@ pub fn finding(id: &str, severity: Severity, kernel: u32, file: &str, line: u32)
     }
 }
 
-/// The same profile with other numbers and its rows in another order; `seed` chooses which.
+/// Returns the same profile with different numbers and its rows in a different order; `seed` selects the order.
 pub fn renumbered(profile: &Profile, seed: u64) -> Profile {
     let mut state = seed | 1;
     let mut next = move || {

@@ -1,23 +1,24 @@
-//! A recording of a terminal as one animated SVG: the pictures of its screen, one after the other, for ever.
+//! A recording of a terminal as one animated SVG, which shows the pictures of its screen one after the other in an
+//! endless loop.
 
 use std::fmt::Write as _;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
-/// Pixels of a cell.
+/// The size of a cell in pixels.
 const WIDTH: f64 = 8.4;
 const HEIGHT: f64 = 18.0;
-/// Around the screen.
+/// The margin around the screen.
 const MARGIN: f64 = 12.0;
 
-/// A screen, and for how many seconds it is seen.
+/// A screen, and the number of seconds for which it is shown.
 pub struct Scene {
     pub screen: Buffer,
     pub seconds: f64,
 }
 
-/// The recording; `title` describes it for screen readers.
+/// Returns the recording; `title` describes it for screen readers.
 pub fn svg(scenes: &[Scene], title: &str) -> String {
     let area = scenes[0].screen.area;
     let (width, height) =
@@ -56,7 +57,7 @@ pub fn svg(scenes: &[Scene], title: &str) -> String {
     out
 }
 
-/// Cells that look alike stand in one element.
+/// Writes a row; adjacent cells with the same style are in one element.
 fn write_row(out: &mut String, row: usize, cells: &[Cell]) {
     let mut at = 0;
     while at < cells.len() {

@@ -1,9 +1,9 @@
-//! Documents against the schemas that are checked in.
+//! Checks documents against the checked-in schemas.
 
 use serde_json::Value;
 
-/// The part of JSON schema that the checked-in file uses. Fields that it does not name are damage
-/// here, so that the schema cannot fall behind.
+/// Checks a value against the part of JSON schema that the checked-in files use. A field that the schema does not name
+/// is an error here, so that the schema always contains all fields.
 pub fn check(schema: &Value, root: &Value, value: &Value, at: &str) {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("{name} is not defined"));

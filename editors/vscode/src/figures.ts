@@ -70,7 +70,7 @@ function decoration(
 ): vscode.DecorationOptions {
   const source = located.lines[line - 1] ?? "";
   const hover = new vscode.MarkdownString(markdown);
-  // Texts of a profile are data: neither commands nor HTML.
+  // Texts of a profile are data: they contain neither commands nor HTML.
   hover.isTrusted = false;
   hover.supportHtml = false;
   const marked = findings.some((finding) => finding.severity !== "note");

@@ -1,4 +1,4 @@
-// The profile that is shown, and the events after which views are drawn again.
+// The profile that is shown, and the events after which views are updated.
 
 import * as vscode from "vscode";
 

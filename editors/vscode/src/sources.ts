@@ -1,4 +1,5 @@
-// The files of a profile in this workspace: where they are, their current text, and where the profile's lines are in it.
+// The files of a profile in this workspace: their paths, their current text, and the positions of the profile's lines
+// in this text.
 
 import { readFileSync, statSync } from "node:fs";
 import * as vscode from "vscode";

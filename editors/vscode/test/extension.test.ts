@@ -1,4 +1,4 @@
-// The whole extension on a stand-in for VS Code, with a stand-in for `warpline`.
+// Tests the whole extension with substitutes for VS Code and for `warpline`.
 
 import "./support/register";
 

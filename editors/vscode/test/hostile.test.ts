@@ -1,4 +1,4 @@
-// Documents that no Warpline wrote: wrong types, huge texts, markup, control characters.
+// Documents that Warpline did not write: wrong types, huge texts, markup, control characters.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

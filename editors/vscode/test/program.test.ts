@@ -1,4 +1,4 @@
-// The extension with the real program: WARPLINE has its path. Skipped without it.
+// Tests the extension with the real program, whose path is in WARPLINE. The test is skipped without it.
 
 import "./support/register";
 

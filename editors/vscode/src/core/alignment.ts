@@ -1,5 +1,5 @@
-// Where the recorded lines of a source file are in its current text. Lines that an edit moved keep their figures; lines
-// that it changed lose them.
+// Finds the recorded lines of a source file in its current text. Lines that an edit moved keep their figures; lines
+// that an edit changed lose them.
 
 import { visible } from "./text";
 

@@ -1,4 +1,4 @@
-// What editors show of a finding, and of all of them.
+// The text that editors show for a finding, and for all findings.
 
 import * as format from "./format";
 import { countSeverities, Finding, FINDING_ID, Profile } from "./profile";

@@ -1,4 +1,4 @@
-// Numbers as reports of Warpline write them.
+// Formats numbers as Warpline's reports do.
 
 function threeDigits(value: number): string {
   return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);

@@ -1,4 +1,4 @@
-// Access to parsed JSON documents whose shape is not trusted: each function returns a value of its type, whatever the
+// Access to parsed JSON documents that are not trusted: each function returns a value of its type, whatever the
 // document contains.
 
 /** Returns an object's fields; none if the value is not an object. */

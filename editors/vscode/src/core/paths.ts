@@ -1,5 +1,5 @@
-// Which files of a workspace the paths of a profile mean. A profile that was made elsewhere has other paths: then the
-// longest end of a path that names a file below a folder of the workspace counts.
+// Finds the files of a workspace to which the paths of a profile refer. A profile from another folder or machine has
+// different paths. In this case, the longest end of a path that names a file below a folder of the workspace counts.
 
 import { basename, isAbsolute, join, normalize, sep } from "node:path";
 
@@ -41,7 +41,7 @@ function byItsEnd(path: string, surroundings: Surroundings): Resolved | undefine
   for (const end of ends(components)) {
     for (const folder of surroundings.folders) {
       const candidate = join(folder, end);
-      // The whole of a relative path, as gates write it, is as good as an absolute one.
+      // A complete relative path, as gates write it, is as good as an absolute path.
       if (surroundings.isFile(candidate)) return { path: candidate, exact: end === path };
     }
     const open = surroundings.documents.find((document) => document.endsWith(sep + end));

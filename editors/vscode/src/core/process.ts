@@ -1,4 +1,4 @@
-// Runs a program without a shell, with bounds on what it prints, in a process group that can be ended as a whole.
+// Runs a program without a shell, with limits on its output, in a process group that can be ended as a whole.
 
 import { ChildProcess, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
@@ -110,7 +110,7 @@ function kill(child: ChildProcess, signal: NodeJS.Signals): void {
     if (process.platform === "win32") child.kill(signal);
     else process.kill(-child.pid, signal);
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }
 

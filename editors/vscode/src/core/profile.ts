@@ -1,4 +1,4 @@
-// A profile as the editor shows it, whichever document it was read from.
+// A profile in the form that the editor shows, from any kind of document.
 
 /** Most findings that are kept; a profile lists the most important ones first. */
 export const MOST_FINDINGS = 1000;

@@ -1,4 +1,5 @@
-// Text from profiles, made fit for editors: hidden characters are written out, lengths are bounded, Markdown is escaped.
+// Makes text from profiles safe for editors: hidden characters are made visible, lengths are limited, and Markdown is
+// escaped.
 
 /** Controls, bidirectional formatting, zero-width characters and lone surrogates. */
 const HIDDEN =

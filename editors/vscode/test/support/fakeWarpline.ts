@@ -1,5 +1,5 @@
-// Stands in for `warpline` in tests: prints the recorded documents, and notes its arguments in the file FAKE_LOG.
-// FAKE_ROOT replaces /project in paths. Arguments that begin with --fake choose what `profile` does.
+// Replaces `warpline` in tests: prints the recorded documents, and writes its arguments to the file FAKE_LOG. FAKE_ROOT
+// replaces /project in paths. Arguments that begin with --fake select the behaviour of `profile`.
 
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Makes an executable of the stand-in for `warpline`, in a folder that the test removes.
+// Creates an executable that replaces `warpline`, in a folder that the test removes.
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// The recorded documents, and the example that they were made from.
+// The recorded documents, and the example from which they were made.
 
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

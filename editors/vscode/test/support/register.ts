@@ -1,4 +1,4 @@
-// Lets `require("vscode")` find the stand-in. Imported before the extension.
+// Makes `require("vscode")` find the substitute. It must be imported before the extension.
 
 import Module from "node:module";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// A small stand-in for VS Code's API: what the extension uses, in memory. `editor` is what tests set and inspect.
+// A small substitute for VS Code's API: the part that the extension uses, in memory. Tests set and inspect `editor`.
 
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
