@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ._binaries import find
 
-#: Commands that only this package has.
+#: Commands that only this package offers.
 _OWN_COMMANDS = """Of the Python package:
   python -m warpline run [OPTIONS] SCRIPT [ARGUMENTS]   profile a Python program's kernels (also -m MODULE)
   python -m warpline query DIR SQL                      query a dataset, with DuckDB

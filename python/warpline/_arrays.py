@@ -1,4 +1,5 @@
-"""What a kernel can be given as a pointer: PyTorch's CPU tensors, NumPy's arrays, and whatever has the array interface or DLPack."""
+"""The values that a kernel accepts as a pointer: PyTorch's CPU tensors, NumPy's arrays, and every object with the array
+interface or DLPack."""
 
 import weakref
 
@@ -12,7 +13,8 @@ _TYPES = {
 
 
 class Array:
-    """An array as Triton takes it: with ``data_ptr()`` and ``dtype``. ``source`` is the program's own object."""
+    """An array in the form that Triton accepts, with ``data_ptr()`` and ``dtype``. ``source`` is the program's own
+    object."""
 
     __slots__ = ("source", "dtype", "shape", "strides", "itemsize", "_pointer", "_keep")
 
@@ -25,34 +27,34 @@ class Array:
         self._keep = array
 
     def data_ptr(self):
-        """The address of the first element."""
+        """Returns the address of the first element."""
         return self._pointer
 
     def element_size(self):
-        """Bytes of an element."""
+        """Returns the size of an element in bytes."""
         return self.itemsize
 
     def stride(self, axis=None):
-        """Distances between neighbours, in elements."""
+        """Returns the distances between neighbours, in elements."""
         return self.strides if axis is None else self.strides[axis]
 
     def zero_(self):
-        """Fills it with zeros, as Triton's tuner does (``reset_to_zero``)."""
+        """Fills the array with zeros, as Triton's tuner requires (``reset_to_zero``)."""
         self._keep[...] = 0
         return self
 
     def clone(self):
-        """A copy, as Triton's tuner keeps (``restore_value``)."""
+        """Returns a copy, as Triton's tuner requires (``restore_value``)."""
         copy = self._keep.copy()
         return Array(copy, copy)
 
     def copy_(self, other):
-        """Takes the elements of a copy."""
+        """Copies the elements of another array."""
         self._keep[...] = other._keep
         return self
 
     def owner(self):
-        """The array whose memory this is, and may be a part of."""
+        """Returns the array that owns the memory, of which this array may be a part."""
         array = self._keep
         while isinstance(array.base, type(array)):
             array = array.base
@@ -60,7 +62,7 @@ class Array:
 
 
 class _Type:
-    """An element type; Triton takes its name from the text."""
+    """An element type; Triton reads its name from the text."""
 
     __slots__ = ("name",)
 
@@ -84,13 +86,13 @@ class _Type:
 
 
 def as_argument(value):
-    """What Triton is to be given for a value: arrays without ``data_ptr()`` become an :class:`Array`, also within tuples; everything else
-    stays."""
+    """Returns the value that Triton receives for an argument: arrays without ``data_ptr()`` become an :class:`Array`,
+    also within tuples; all other values are unchanged."""
     if hasattr(value, "data_ptr") or isinstance(value, (int, float, bool, str, bytes, list, type(None))):
         return value
     if isinstance(value, tuple):
         parts = [as_argument(one) for one in value]
-        # Tuples with names are made of their parts one by one.
+        # Tuples with names are created from their parts.
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if not hasattr(value, "__array_interface__") and not hasattr(value, "__dlpack__"):
         return value
@@ -105,7 +107,7 @@ def as_argument(value):
 
 
 class Memory:
-    """The memory behind an argument: where it starts, its bytes, and what keeps it alive."""
+    """The memory of an argument: its start, its size in bytes, and the object that keeps it alive."""
 
     __slots__ = ("start", "bytes", "owner", "source")
 
@@ -114,7 +116,7 @@ class Memory:
 
 
 def memory(argument):
-    """The memory of an argument with ``data_ptr()``; ``None`` where it has none, as a plain address."""
+    """Returns the memory of an argument with ``data_ptr()``, or ``None`` if it has none, as for a plain address."""
     if isinstance(argument, Array):
         owner = argument.owner()
         start, size = _extent(owner)
@@ -122,12 +124,13 @@ def memory(argument):
     if hasattr(argument, "storage"):
         if argument.device.type != "cpu":
             raise WarplineError(f"a tensor lies on {argument.device}: the CPU device takes tensors of the CPU")
-        # PyTorch 1 had no other.
+        # PyTorch 1 offers only this function.
         storage = argument.untyped_storage() if hasattr(argument, "untyped_storage") else argument.storage()
-        # A view's memory lives as long as what it is a view of; the object of a storage may be made anew each time.
+        # A view's memory lives as long as the tensor that it shows; the object of a storage may be created anew each
+        # time.
         base = getattr(argument, "_base", None)
         return Memory(storage.data_ptr(), storage.nbytes(), argument if base is None else base, argument)
-    # A tensor that Triton takes for one of another element type (`triton.reinterpret`).
+    # A tensor that Triton treats as one with another element type (`triton.reinterpret`).
     base = getattr(argument, "base", None)
     if hasattr(base, "data_ptr"):
         return memory(base)
@@ -136,7 +139,7 @@ def memory(argument):
 
 
 def _extent(array):
-    """First byte and bytes of an array, whatever its strides."""
+    """Returns the first byte and the number of bytes of an array, whatever its strides are."""
     start = array.__array_interface__["data"][0]
     if not array.size:
         return start, 0
@@ -146,7 +149,8 @@ def _extent(array):
 
 
 def shares(memory):
-    """A test for variables that hold this memory: the same object first, else one that starts where it does."""
+    """Returns a test for variables that hold this memory: the same object is best, otherwise one that starts at the
+    same address."""
 
     def same(value):
         if value is memory.source or value is memory.owner:
@@ -163,7 +167,7 @@ def shares(memory):
 
 
 def watch(owner, gone):
-    """Calls ``gone()`` when the owner dies; false where that cannot be known."""
+    """Calls ``gone()`` when the owner is destroyed; returns false if this cannot be detected."""
     try:
         weakref.finalize(owner, gone).atexit = False
     except TypeError:

@@ -1,4 +1,4 @@
-"""Where Warpline's programs are, and how they are run."""
+"""Finds and runs Warpline's programs."""
 
 import hashlib
 import os
@@ -8,17 +8,18 @@ from pathlib import Path
 
 from ._errors import WarplineError
 
-#: A folder with ``warpline`` and ``warpline-cc`` that comes before the package's own and the search path.
+#: A folder with ``warpline`` and ``warpline-cc`` that takes precedence over the package's own folder and the search
+#: path.
 FOLDER_VARIABLE = "WARPLINE_BIN"
 
-#: The runtime as a shared library, where it was made with the package.
+#: The runtime as a shared library, if it was built with the package.
 RUNTIME = "libwarpline_rt.so"
 
 _OWN = Path(__file__).resolve().parent / "bin"
 
 
 def find(name):
-    """The path of one of Warpline's programs."""
+    """Returns the path of one of Warpline's programs."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     for folder in [Path(chosen)] if chosen else [_OWN]:
         if os.access(folder / name, os.X_OK):
@@ -30,7 +31,7 @@ def find(name):
 
 
 def run(name, *arguments, check=True):
-    """Runs one of the programs and returns the finished process, with its text."""
+    """Runs one of the programs and returns the finished process, with its output as text."""
     command = [str(find(name)), *map(str, arguments)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if check and done.returncode != 0:
@@ -40,7 +41,8 @@ def run(name, *arguments, check=True):
 
 
 def runtime_library():
-    """The runtime's shared library: the package's, or one that the compiler makes of its own runtime and that is kept."""
+    """Returns the runtime's shared library: that of the package, or one that the compiler builds from its own runtime
+    and stores."""
     compiler = find("warpline-cc")
     carried = compiler.resolve().parent.parent / "lib" / "warpline" / RUNTIME
     if carried.is_file():
@@ -57,6 +59,6 @@ def runtime_library():
 
 
 def cache_folder():
-    """Where Warpline keeps files of its own."""
+    """Returns the folder in which Warpline stores its files."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "warpline"

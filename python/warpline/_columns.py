@@ -1,7 +1,7 @@
-"""The tables of a profile by columns, as ``warpline report --format tables`` gives them, with the types that they are declared with."""
+"""The tables of a profile by columns, as ``warpline report --format tables`` writes them, with their declared types."""
 
-#: Figures of memory requests. Without the space they are columns of sites, lines and allocations; with ``global_`` and ``shared_``
-#: before them, of kernels and launches.
+#: Figures of memory requests. Without a space, they are columns of sites, lines and allocations; with the prefix
+#: ``global_`` or ``shared_``, they are columns of kernels and launches.
 _FIGURES = {
     **dict.fromkeys(("requests", "lanes", "bytes", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts"), int),
     **dict.fromkeys(("l1_lookups", "l1_hits", "l1_load_lookups", "l1_load_hits", "l2_lookups", "l2_hits", "dram_read_sectors", "dram_write_sectors"), int),
@@ -12,7 +12,7 @@ _BY_SPACE = {
     "local_requests": int,
 }
 
-#: Columns of the tables, with their types: text, whole numbers, others, truth, sizes in three dimensions.
+#: The columns of the tables, with their types: text, integers, other numbers, truth values, sizes in three dimensions.
 _COLUMNS = {
     "kernels": {"name": str, "file": str, "line": int, "launches": int, "seconds": float, "limiter": str, **_BY_SPACE},
     "lines": {"file": str, "line": int, "kernel": str, "space": str, **_FIGURES},
@@ -39,12 +39,12 @@ _COLUMNS = {
 
 
 def types(table):
-    """The columns of a table, with their types."""
+    """Returns the columns of a table, with their types."""
     return dict(_COLUMNS[table])
 
 
 def cells(table, document):
-    """The columns of a table, with their cells."""
+    """Returns the columns of a table, with their cells."""
     columns, texts = document["tables"][table], document["texts"]
     return {name: _cells(columns[name], kind, texts) for name, kind in _COLUMNS[table].items()}
 

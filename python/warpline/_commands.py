@@ -1,4 +1,4 @@
-"""The programs, as commands of the environment that the package is installed in."""
+"""The programs, as commands of the environment in which the package is installed."""
 
 import os
 import sys
@@ -8,7 +8,8 @@ from ._binaries import find
 
 def _become(name, called=None):
     path = str(find(name))
-    # The program finds its companions in its folder. The compiler speaks the dialect of the name that it is called by.
+    # The program finds its companion programs in its folder. The compiler's option syntax depends on the name by which
+    # it is called.
     os.execv(path, [called or path, *sys.argv[1:]])
 
 

@@ -1,4 +1,4 @@
-"""Data frames of columns, by pandas or by polars, with the types that the columns are declared with."""
+"""Creates data frames from columns with pandas or polars, with the declared types of the columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pandas_module() -> Any:
-    """pandas, which this package does not need otherwise."""
+    """Returns pandas, which this package does not need for anything else."""
     try:
         import pandas
     except ImportError as missing:
@@ -21,14 +21,14 @@ def pandas_module() -> Any:
 
 
 def of_pandas(cells: dict[str, list[Any]], columns: dict[str, type]) -> pandas.DataFrame:
-    """Whole numbers are ``Int64``, which may be missing; texts and sizes are objects."""
+    """Creates a pandas data frame. Integers are ``Int64``, which may be missing; texts and sizes are objects."""
     pandas = pandas_module()
     types = {int: "Int64", float: "float64", bool: "bool", str: "object", tuple: "object"}
     return pandas.DataFrame({name: pandas.Series(cells[name], dtype=types[kind]) for name, kind in columns.items()})
 
 
 def of_polars(cells: dict[str, list[Any]], columns: dict[str, type]) -> polars.DataFrame:
-    """Sizes are lists of three."""
+    """Creates a polars data frame. Sizes are lists of three numbers."""
     try:
         import polars
     except ImportError as missing:

@@ -1,4 +1,4 @@
-"""Datasets that ``warpline export`` wrote, opened in DuckDB: read only, whatever the SQL."""
+"""Opens datasets that ``warpline export`` wrote in DuckDB. They are read-only for any SQL."""
 
 import contextlib
 import json
@@ -8,17 +8,17 @@ from pathlib import Path
 from ._errors import WarplineError
 from ._views import VIEWS
 
-#: The version of datasets that is read.
+#: The supported version of datasets.
 VERSION = 1
 _MANIFEST = "dataset.json"
-#: Types of ``dataset.json`` in DuckDB.
+#: The DuckDB types for the types of ``dataset.json``.
 _TYPES = {"integer": "BIGINT", "float": "DOUBLE", "boolean": "BOOLEAN", "text": "VARCHAR"}
-#: Characters that DuckDB always treats as a pattern in the name of a file.
+#: Characters that DuckDB always treats as a pattern in a file name.
 _PATTERNS = "*?[]{}"
 
 
 class Dataset:
-    """A dataset. ``tables`` and ``views`` map names to what they are; :meth:`sql` runs a query::
+    """A dataset. ``tables`` and ``views`` map names to descriptions; :meth:`sql` runs a query::
 
         with warpline.dataset("runs") as d:
             d.sql("SELECT * FROM hot_lines LIMIT 10").df()
@@ -38,13 +38,14 @@ class Dataset:
             raise
 
     def sql(self, query):
-        """The answer to one ``SELECT``, as a relation of DuckDB's (``df()``, ``pl()``, ``fetchall()``, …). The name of a table or
-        view stands for all of it."""
+        """Returns the answer to one ``SELECT``, as a DuckDB relation (``df()``, ``pl()``, ``fetchall()``, …). The name
+        of a table or view stands for all of its rows."""
         with _told():
             return self.connection.sql(self._select(query))
 
     def batches(self, query, rows=4096):
-        """The names of an answer's columns, and its rows in lists of so many, none of which is kept."""
+        """Returns the names of an answer's columns, and an iterator over its rows in lists of the given size, none of
+        which is kept."""
         with _told():
             cursor = self.connection.execute(self._select(query))
             names = [column[0] for column in cursor.description]
@@ -57,7 +58,7 @@ class Dataset:
         return names, each()
 
     def _select(self, query):
-        """A query, if it is one that only reads."""
+        """Returns a query if it only reads, and raises an error otherwise."""
         import duckdb
 
         if query.strip() in self.tables or query.strip() in self.views:
@@ -86,7 +87,7 @@ def dataset(path):
 
 @contextlib.contextmanager
 def _told():
-    """DuckDB's errors in the package's words."""
+    """Converts DuckDB's errors to errors of this package."""
     import duckdb
 
     try:
@@ -150,7 +151,7 @@ def _open(path, manifest, spill):
 
 
 def _can(connection, view):
-    """Makes a view; false where tables of an older release lack what it takes."""
+    """Creates a view; returns false if tables of an older release do not contain its columns."""
     import duckdb
 
     try:

@@ -1,44 +1,44 @@
-"""Python's own frames: the path to a launch, and the variables that hold what a kernel was given."""
+"""Python's own frames: the call path to a launch, and the variables that hold the arguments of a kernel."""
 
 import os
 import sys
 import sysconfig
 
-#: Frames that a path holds at most, innermost first.
+#: The maximum number of frames in a path, innermost first.
 _DEPTH = 64
-#: Between the fields of a frame, as the runtime expects it.
+#: The separator between the fields of a frame, as the runtime expects it.
 _FIELD = "\x1f"
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _hidden = [_HERE]
-#: Frames in which a script, Jupyter's cell or a test starts.
+#: Frames in which a script, a Jupyter cell or a test starts.
 _STARTERS = (
     os.sep + "ipykernel_launcher.py",
     os.path.join(os.sep, "pytest", "__main__.py"),
     *(os.path.join(os.sep, name, "") for name in ("IPython", "ipykernel", "traitlets", "tornado", "_pytest", "pluggy")),
 )
-#: The standard library, in which threads, pools, tests and modules start; packages may lie below it.
+#: The folder of the standard library, in which threads, pools, tests and modules start; packages may be below it.
 _STANDARD = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
 _PACKAGES = tuple(os.path.join(os.sep, name, "") for name in ("site-packages", "dist-packages"))
 
 
 def hide(folder):
-    """Frames of files in this folder are no part of a path."""
+    """Excludes the frames of files in this folder from paths."""
     folder = os.path.abspath(folder) + os.sep
     if folder not in _hidden:
         _hidden.append(folder)
 
 
 def hide_file(file):
-    """Frames of this file are no part of a path."""
+    """Excludes the frames of this file from paths."""
     _hidden.append(os.path.abspath(file))
 
 
 def is_users(frame):
-    """Whether a frame is of the user's code."""
+    """Returns whether a frame belongs to the user's code."""
     file = frame.f_code.co_filename
     if file == "<string>" and "__name__" not in frame.f_globals:
-        # Triton binds arguments in a function that it makes for each kernel, in no module.
+        # Triton binds arguments in a function that it generates for each kernel, and that belongs to no module.
         return False
     if file.startswith("<frozen ") or file.startswith(tuple(_hidden)) or any(starter in file for starter in _STARTERS):
         return False
@@ -46,7 +46,7 @@ def is_users(frame):
 
 
 def users():
-    """The frames of the user's code that led here, innermost first."""
+    """Returns the frames of the user's code that led to this call, innermost first."""
     found, frame = [], sys._getframe(1)
     while frame is not None and len(found) < _DEPTH:
         if is_users(frame):
@@ -56,7 +56,7 @@ def users():
 
 
 def path(frames):
-    """The frames as text for the runtime."""
+    """Returns the frames as text for the runtime."""
     lines = []
     for frame in frames:
         code = frame.f_code
@@ -66,8 +66,8 @@ def path(frames):
 
 
 def names(frames, same):
-    """The name of the first variable, from the innermost frame outwards, for which ``same(value)`` holds: a local variable, one
-    of the module, or an attribute of ``self``. ``None`` where there is none."""
+    """Returns the name of the first variable, from the innermost frame outwards, for which ``same(value)`` is true: a
+    local variable, a variable of the module, or an attribute of ``self``. Returns ``None`` if there is none."""
     for frame in frames:
         for variables in (frame.f_locals, frame.f_globals):
             for name, value in list(variables.items()):
@@ -76,7 +76,7 @@ def names(frames, same):
         owner = frame.f_locals.get("self")
         if owner is not None:
             parts = list(getattr(owner, "__dict__", {}).items())
-            # PyTorch's modules keep their tensors apart.
+            # PyTorch's modules store their tensors separately.
             for kept in ("_parameters", "_buffers"):
                 parts += list((getattr(owner, "__dict__", {}).get(kept) or {}).items())
             for name, value in parts:

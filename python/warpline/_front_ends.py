@@ -1,9 +1,9 @@
-"""Other front ends than Triton: they open NVIDIA's driver, which nothing takes the place of within Python, and fail without a GPU.
-A note names the front end of such kernels."""
+"""Front ends other than Triton. They open NVIDIA's driver, for which there is no replacement within Python, and fail
+without a GPU. A note names the front end of such kernels."""
 
 import sys
 
-#: How people call them, by their modules.
+#: The usual names of the front ends, by their modules.
 _NAMES = {
     "cupy": "CuPy",
     "cupy_backends": "CuPy",
@@ -22,7 +22,8 @@ def _name(module):
 
 
 def failed(error):
-    """The front end that the program called where the error comes from, or ``None``: of several the outermost, which the others serve."""
+    """Returns the front end that the program called and from which an error comes, or ``None``. If there are several,
+    it is the outermost, because it uses the others."""
     trace = error.__traceback__
     while trace is not None:
         name = _name(trace.tb_frame.f_globals.get("__name__") or "")
@@ -33,7 +34,8 @@ def failed(error):
 
 
 def explain_failures():
-    """Adds a line to Python's message of an error that ends the program, if it comes from a front end that is not served."""
+    """Adds a line to Python's message for an error that ends the program, if the error comes from a front end that is
+    not supported."""
     say = sys.excepthook
     if getattr(say, "_of_warpline", False):
         return

@@ -1,4 +1,4 @@
-"""Doing something as soon as somebody imports a module. Imports nothing of weight."""
+"""Runs an action when a module is imported. This module imports only small modules itself."""
 
 import importlib.abc
 import importlib.util
@@ -6,7 +6,7 @@ import sys
 
 
 class _After(importlib.abc.MetaPathFinder):
-    """Finds a module as everybody else does, and does something once it is imported."""
+    """Finds a module through the other finders, and runs an action after its import."""
 
     def __init__(self, wanted, action):
         self.wanted, self.action, self.asking = wanted, action, False
@@ -14,7 +14,7 @@ class _After(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name != self.wanted or self.asking:
             return None
-        # The caller may only test whether the module is there, as PyTorch does: the import comes later, or never.
+        # The caller may only test whether the module exists, as PyTorch does; the import follows later, or never.
         self.asking = True
         try:
             spec = importlib.util.find_spec(name)
@@ -34,7 +34,7 @@ class _After(importlib.abc.MetaPathFinder):
 
 
 def after(name, action):
-    """Calls ``action()`` once the module is imported: now, where it is."""
+    """Calls ``action()`` after the module is imported, or immediately if it already is."""
     if name in sys.modules:
         action()
     elif not any(isinstance(finder, _After) and finder.wanted == name for finder in sys.meta_path):

@@ -22,9 +22,9 @@ class profile:
             kernel[grid](x, y)
         p.lines
 
-    ``gpu`` is a model of ``warpline gpus``, and is fixed by the first profile or kernel of the process. With ``output`` the profile
-    is kept in that file. After the block, the object is the :class:`warpline.Profile` of what ran in it; of a decorated function
-    ``f.profile`` is that of its last call."""
+    ``gpu`` is a model of ``warpline gpus``, and is fixed by the first profile or kernel of the process. With ``output``, the
+    profile is stored in that file. After the block, the object is the :class:`warpline.Profile` of the kernels that ran in
+    it; for a decorated function, ``f.profile`` is the profile of its last call."""
 
     def __init__(self, gpu: Optional[str] = None, output: Union[str, Path, None] = None) -> None:
         self._gpu, self._output = gpu, output
@@ -58,7 +58,7 @@ class profile:
 
     @property
     def result(self) -> Profile:
-        """The profile, after the block."""
+        """Returns the profile, after the block."""
         if self._profile is None:
             raise WarplineError("the profile is there when the block is over")
         return self._profile
@@ -76,7 +76,7 @@ class profile:
 
 
 def _simulate(trace: str, output: Path) -> Profile:
-    """The profile of a trace."""
+    """Returns the profile of a trace."""
     _sim(trace, "-o", output)
     return load(output)
 
@@ -85,15 +85,15 @@ def _sim(trace: str, *options: Union[str, Path]) -> subprocess.CompletedProcess[
     """Analyses a trace on the chosen model."""
     model = _runtime.model()
     done = run("warpline", "sim", trace, *(["--gpu", model] if model else []), *options, check=False)
-    # 7: shown in part, which the profile itself reports.
+    # Exit code 7: the profile is incomplete, which it reports itself.
     if done.returncode not in (0, 7):
         raise WarplineError(f"the profile cannot be made: {done.stderr.strip()}")
     return done
 
 
 def estimate(function: Callable[[], Any]) -> float:
-    """Seconds that the model of the GPU estimates for the kernels that ``function()`` launches; where a few blocks of a launch run,
-    they stand for all of them."""
+    """Returns the seconds that the model of the GPU estimates for the kernels that ``function()`` launches. If only a
+    few blocks of a launch run, they represent all of its blocks."""
     _runtime.configure()
     with tempfile.TemporaryDirectory(prefix="warpline-estimate-") as folder:
         trace = os.path.join(folder, "section.wltrace")
@@ -102,5 +102,5 @@ def estimate(function: Callable[[], Any]) -> float:
             function()
         finally:
             _runtime.call("__warpline_section_end")
-        # Reuse distances are no part of an estimate, and take the longest.
+        # Reuse distances are not needed for an estimate, and take the most time.
         return float(_sim(trace, "--seconds", "--reuse", "off").stdout)

@@ -11,9 +11,9 @@ from ._dataset import Dataset
 from ._errors import WarplineError
 
 _USAGE, _UNREADABLE, _TOOLCHAIN = 2, 3, 6
-#: Rows of a table that are shown if no number is given.
+#: The number of rows of a table that are shown if no number is given.
 _ROWS = 40
-#: Letters of a cell of a table; longer ones are cut in the middle.
+#: The maximum number of characters in a cell of a table; longer texts are cut in the middle.
 _WIDTH = 48
 
 _EXAMPLES = """examples:
@@ -45,7 +45,7 @@ def _arguments(given):
 
 
 def _shown(value):
-    """Text of a value; what would steer a terminal is written out."""
+    """Returns the text of a value, in which characters that control a terminal are escaped."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -59,7 +59,7 @@ def _cut(text):
 
 
 def _table(names, batches, rows, out):
-    """The first rows, each column as wide as it needs; figures to the right."""
+    """Returns the first rows as text; each column is as wide as necessary, and figures are right-aligned."""
     kept, more = [], False
     for batch in batches:
         kept += batch
@@ -85,7 +85,7 @@ def _csv(names, batches, _, out):
 
 
 def _plain(value):
-    """A value as JSON has it."""
+    """Returns a value in the form of JSON."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, (dict, list, tuple)):
@@ -133,7 +133,7 @@ def _list(names, rows, arguments, out):
 
 
 def main(given=None):
-    """The command line; returns the exit code."""
+    """Runs the command line; returns the exit code."""
     arguments = _arguments(given)
     try:
         import duckdb  # noqa: F401
@@ -153,7 +153,7 @@ def main(given=None):
             print(f"warpline: {error}", file=sys.stderr)
             return _USAGE
         except BrokenPipeError:
-            # The reader has gone away, which is no error; nothing may be flushed at the end either.
+            # The reader has ended, which is not an error; nothing may be flushed at the end either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 

@@ -1,4 +1,4 @@
-"""The runtime in this process: CUDA's driver API on the CPU device, by ctypes."""
+"""The runtime in this process: CUDA's driver API on the CPU device, called through ctypes."""
 
 import ctypes
 import functools
@@ -8,25 +8,25 @@ import threading
 from ._binaries import run, runtime_library
 from ._errors import DeviceError, WarplineError
 
-#: Set by ``warpline run``: what it hands to the runtime.
+#: The variable with which ``warpline run`` passes its options to the runtime.
 RUN_VARIABLE = "WARPLINE_RUN"
-#: GPU model where neither ``warpline run`` nor the program names one.
+#: The GPU model if neither ``warpline run`` nor the program names one.
 DEFAULT_GPU = "a100"
 
-#: GPU model and encoded options, once they are chosen here.
+#: The GPU model and the encoded options, after they were chosen here.
 _options: list = []
 
 _thread = threading.local()
 
 
 def under_run():
-    """Whether ``warpline run`` started this program."""
+    """Returns whether ``warpline run`` started this program."""
     return RUN_VARIABLE in os.environ and not _options
 
 
 def configure(gpu=None, **options):
-    """Chooses the GPU model, and options of ``warpline run`` by their names, before the runtime starts; under ``warpline run``
-    its own options hold, and this does nothing."""
+    """Sets the GPU model, and options of ``warpline run`` by their names, before the runtime starts. Under ``warpline
+    run``, the options of that command apply, and this function does nothing."""
     if under_run() or (_options and gpu is None and not options):
         return
     started = functions.cache_info().currsize
@@ -35,7 +35,7 @@ def configure(gpu=None, **options):
     gpu = gpu or (_options[0] if _options else DEFAULT_GPU)
     arguments = []
     for name, value in options.items():
-        # A flag that is not wanted is left out.
+        # A flag with the value false is omitted.
         if value is not False and value is not None:
             arguments += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
     encoded = run("warpline", "options", "--gpu", gpu, *arguments, "--", "python").stdout.strip()
@@ -46,19 +46,20 @@ def configure(gpu=None, **options):
 
 
 def model():
-    """The GPU model that was chosen here; ``None`` under ``warpline run``, which has its own."""
+    """Returns the GPU model that was chosen here, or ``None`` under ``warpline run``, which has its own model."""
     return _options[0] if _options else None
 
 
 @functools.lru_cache(maxsize=1)
 def functions():
-    """The runtime, started."""
+    """Returns the functions of the runtime, which is started."""
     if not under_run() and not _options:
         configure()
     own = not under_run()
     if own:
-        # Until the runtime has read it: other processes that the program starts are none of this one's. The options
-        # name no place for a trace, so only sections have one, and the whole program where WARPLINE_TRACE is set.
+        # The variable is only set until the runtime has read it, because other processes that the program starts do not
+        # belong to this run. The options name no destination for a trace, so only sections have a trace, and the whole
+        # program has one if WARPLINE_TRACE is set.
         os.environ[RUN_VARIABLE] = _options[1]
     loaded = ctypes.CDLL(str(runtime_library()), mode=ctypes.RTLD_GLOBAL)
     for name, arguments in _FUNCTIONS.items():
@@ -66,19 +67,20 @@ def functions():
         function.argtypes, function.restype = arguments, ctypes.c_int
     loaded.__getattr__("__warpline_interpreted_path").restype = None
     check("cuInit", loaded.cuInit(0), loaded)
-    # The program's own memory lies around its arrays: kernels are checked even without a profile.
+    # The program's own memory surrounds its arrays, so accesses of kernels are checked even without a profile.
     loaded.__getattr__("__warpline_always_check")(1)
     context = ctypes.c_void_p()
     check("cuDevicePrimaryCtxRetain", loaded.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), loaded)
     check("cuCtxSetCurrent", loaded.cuCtxSetCurrent(context), loaded)
     if own:
-        # Children of this process are no part of a section.
+        # Child processes of this process are not part of a section.
         del os.environ[RUN_VARIABLE]
     return loaded
 
 
-#: ``CUDA_ERROR_…`` after which each call fails: ``ILLEGAL_ADDRESS`` and ``MISALIGNED_ADDRESS``; and of those that are no accesses
-#: ``LAUNCH_TIMEOUT``, ``ASSERT``, ``HARDWARE_STACK_ERROR``, ``ILLEGAL_INSTRUCTION``, ``INVALID_ADDRESS_SPACE``, ``INVALID_PC``, ``LAUNCH_FAILED``.
+#: The numbers ``CUDA_ERROR_…`` of errors after which each call fails. Bad accesses are ``ILLEGAL_ADDRESS`` and
+#: ``MISALIGNED_ADDRESS``; the others are ``LAUNCH_TIMEOUT``, ``ASSERT``, ``HARDWARE_STACK_ERROR``,
+#: ``ILLEGAL_INSTRUCTION``, ``INVALID_ADDRESS_SPACE``, ``INVALID_PC``, ``LAUNCH_FAILED``.
 _BAD_ACCESSES = (700, 716)
 _FINAL = (*_BAD_ACCESSES, 702, 710, 714, 715, 717, 718, 719)
 
@@ -111,7 +113,7 @@ _FUNCTIONS = {
 
 
 def check(what, code, loaded=None):
-    """Raises CUDA's error."""
+    """Raises an exception for a CUDA error."""
     if code == 0:
         return
     name = ctypes.c_char_p()
@@ -120,7 +122,7 @@ def check(what, code, loaded=None):
 
 
 def _consequence(code):
-    """What an error means for the kernels to come, where it means something."""
+    """Returns the consequence of an error for later kernels, if there is one."""
     if code not in _FINAL:
         return ""
     cure = '; warpline.triton.install(check="report"), or warpline run --check report, goes on past bad accesses'
@@ -128,7 +130,7 @@ def _consequence(code):
 
 
 def enter_thread():
-    """Gives this thread the device's context, as each thread needs one that loads or launches kernels."""
+    """Makes the device's context current in this thread, which each thread needs that loads or launches kernels."""
     if not getattr(_thread, "ready", False):
         context = _POINTER()
         call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
@@ -142,14 +144,14 @@ def call(name, *arguments):
 
 
 def device_attribute(number):
-    """One attribute of the device, by the driver's number."""
+    """Returns one attribute of the device, by the driver's number."""
     value = ctypes.c_int()
     call("cuDeviceGetAttribute", ctypes.byref(value), number, 0)
     return value.value
 
 
 def function_attribute(function, number):
-    """One attribute of a kernel, by the driver's number."""
+    """Returns one attribute of a kernel, by the driver's number."""
     value = ctypes.c_int()
     call("cuFuncGetAttribute", ctypes.byref(value), number, function)
     return value.value

@@ -1,4 +1,4 @@
-"""Runs a script, or with ``-m`` a module, as the main program with Triton's kernels on the CPU device."""
+"""Runs a script, or with ``-m`` a module, as the main program, with Triton's kernels on the CPU device."""
 
 import os
 import runpy

@@ -1,5 +1,5 @@
-"""Installs the Triton driver as soon as a profiled program imports Triton, and names front ends that are not served. Loaded by
-``warpline.pth`` in every Python that ``warpline run`` starts, so it imports nothing of weight."""
+"""Installs the Triton driver when a profiled program imports Triton, and names front ends that are not supported.
+``warpline.pth`` loads this module in every Python that ``warpline run`` starts, so it imports only small modules."""
 
 import sys
 
@@ -10,7 +10,8 @@ from ._imports import after
 def _install():
     package = sys.modules.get("warpline.triton")
     if package is not None and not hasattr(package, "install"):
-        # The program imports the package, and that Triton: it installs itself when it is whole.
+        # The program imports the package, and the package imports Triton; it installs the driver itself at the end of
+        # its import.
         package._wanted = True
         return
     from . import triton
@@ -19,7 +20,7 @@ def _install():
 
 
 def watch():
-    """Waits for Triton, or takes it where it is there, and for errors."""
+    """Waits for the import of Triton, or uses it if it is already imported, and for errors."""
     explain_failures()
     after("triton", _install)
 

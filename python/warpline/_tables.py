@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 #: The tables of a profile.
 Table = Literal["kernels", "lines", "sites", "allocations", "launches", "findings"]
 
-#: Bytes of the largest page that a notebook is given, which keeps it.
+#: The maximum size of a page that a notebook receives and stores, in bytes.
 _LARGEST_PAGE = 4 << 20
 
 
 class Profile:
-    """A profile. Its tables are pandas data frames, made when they are first used:
+    """A profile. Its tables are pandas data frames, created when they are first used:
 
     ``kernels``
         One row per kernel: ``name``, ``file``, ``line``, ``launches``, ``seconds`` (the model's estimate), ``limiter``, and
@@ -37,37 +37,39 @@ class Profile:
     ``lines``
         One row per source line, kernel and memory space: ``file``, ``line``, ``kernel``, ``space`` and figures.
     ``sites``
-        One row per memory instruction: place, ``op``, ``space``, ``width`` (bytes per lane), the distance between neighbouring
-        lanes where it is constant (``stride_bytes``), and figures.
+        One row per memory instruction: source position, ``op``, ``space``, ``width`` (bytes per lane), the distance between
+        neighbouring lanes if it is constant (``stride_bytes``), and figures.
     ``allocations``
         One row per array: ``name``, ``kind``, ``size`` (bytes), ``touched_bytes``, ``path``, figures.
     ``launches``
-        One row per launch: ``kernel``, ``grid``, ``block``, ``registers``, ``resident_blocks``, ``shared_memory`` (bytes of a block), ``path``, figures.
+        One row per launch: ``kernel``, ``grid``, ``block``, ``registers``, ``resident_blocks``, ``shared_memory`` (bytes of
+        a block), ``path``, figures.
     ``findings``
-        One row per finding, the most important first: ``id``, ``severity``, ``kernel``, place, ``object`` (array), ``reason``,
-        ``cure``, ``factor`` and ``seconds`` of what the cure would bring.
+        One row per finding, the most important first: ``id``, ``severity``, ``kernel``, source position, ``object`` (array),
+        ``reason``,
+        ``cure``, ``factor`` and ``seconds``, the estimated gain of the cure.
 
-    Counts are integers (``Int64``, missing where a space has none), shares floats from 0 to 1. ``polars(table)`` gives the same
-    tables as data frames of polars. ``data`` is the profile's JSON
-    (``docs/profile-v1.schema.json``), ``path`` its file where that still exists."""
+    Counts are integers (``Int64``, missing if a space has none); shares are floats from 0 to 1. ``polars(table)`` returns
+    the same tables as polars data frames. ``data`` is the profile's JSON (``docs/profile-v1.schema.json``), and ``path`` is
+    its file if it still exists."""
 
     def __init__(self, tables: dict[str, Any], path: Union[str, Path], whole: bytes) -> None:
         self._tables, self.path, self._bytes = tables, Path(path), whole
 
     @functools.cached_property
     def data(self) -> dict[str, Any]:
-        """The profile's JSON, read when it is first used: of large profiles it takes seconds."""
+        """Returns the profile's JSON. It is read at its first use, which takes seconds for large profiles."""
         with self._file() as file:
             return json.loads(_report(file, "json"))
 
     @property
     def model(self) -> str:
-        """The GPU model of caches and estimates."""
+        """Returns the GPU model that the caches and estimates use."""
         return self._tables["model"]
 
     @property
     def complete(self) -> bool:
-        """Whether the program was seen to its end."""
+        """Returns whether the program was recorded to its end."""
         return self._tables["complete"]
 
     @functools.cached_property
@@ -101,7 +103,7 @@ class Profile:
         return self._pandas("findings")
 
     def polars(self, table: Table) -> polars.DataFrame:
-        """A table as a data frame of polars, with the same columns: ``p.polars("lines")``."""
+        """Returns a table as a polars data frame, with the same columns: ``p.polars("lines")``."""
         if table not in get_args(Table):
             raise WarplineError(f"there is no table {table!r}; there are {', '.join(get_args(Table))}")
         return of_polars(cells(table, self._tables), types(table))
@@ -110,16 +112,16 @@ class Profile:
         return of_pandas(cells(table, self._tables), types(table))
 
     def report(self) -> str:
-        """The report as text."""
+        """Returns the report as text."""
         with self._file() as file:
             return run("warpline", "report", file).stdout
 
     def save(self, path: Union[str, Path]) -> None:
-        """Keeps the profile in a file that ``warpline report``, ``diff`` and ``explore`` read."""
+        """Writes the profile to a file that ``warpline report``, ``diff`` and ``explore`` can read."""
         Path(path).write_bytes(self._bytes)
 
     def html(self, path: Union[str, Path, None] = None) -> Optional[str]:
-        """The report as an HTML page: its text, or with ``path`` a file."""
+        """Returns the report as an HTML page: its text, or with ``path`` a file."""
         with self._file() as file:
             if path is None:
                 return run("warpline", "report", file, "--format", "html").stdout
@@ -128,9 +130,9 @@ class Profile:
 
     @contextlib.contextmanager
     def _file(self) -> Iterator[Path]:
-        """The profile as a file, for the programs."""
+        """Returns the profile as a file, for the programs."""
         with tempfile.TemporaryDirectory(prefix="warpline-profile-") as folder:
-            # Named as the profile was, for the programs' messages.
+            # The file has the name of the profile, for the programs' messages.
             path = Path(folder, self.path.name)
             path.write_bytes(self._bytes)
             yield path
@@ -143,7 +145,8 @@ class Profile:
         return f"<warpline.Profile of {kernels} kernels on {self.model}: {seconds * 1e6:.3g} us estimated, {findings} findings{state}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: kernels by estimated time, the findings, and the report's page with its plots and source."""
+        """Returns the view in a notebook: kernels by estimated time, the findings, and the report's page with its plots
+        and source."""
         kernels = self.kernels.sort_values("seconds", ascending=False)
         shown = ["name", "launches", "seconds", "limiter", "global_coalescing", "global_l1_hit_rate", "shared_bank_efficiency"]
         findings = self.findings[["severity", "id", "kernel", "line", "object", "reason", "cure"]]
@@ -162,7 +165,8 @@ class Profile:
 
 
 def _framed(page):
-    """A page in a frame of its own, with its style and scripts; nothing where it is too large to be kept in a notebook."""
+    """Returns a page in a separate frame, with its style and scripts; the result is empty if the page is too large to
+    be stored in a notebook."""
     if len(page) > _LARGEST_PAGE:
         return f"<p>The page of the report has {len(page) >> 20} MB: <code>html(path)</code> writes it to a file.</p>"
     return f"<iframe style='width:100%;height:45em;border:1px solid #ccc' srcdoc=\"{html.escape(page, quote=True)}\"></iframe>"
@@ -177,19 +181,19 @@ def load(path: Union[str, Path]) -> Profile:
 
 
 def _report(path, form):
-    """The report of a profile in one of its forms."""
+    """Returns the report of a profile in one of its forms."""
     done = run("warpline", "report", path, "--format", form, check=False)
-    # 7: a damaged file, of which a part is shown.
+    # Exit code 7: the file is damaged, and only a part is shown.
     if done.returncode not in (0, 7):
         raise WarplineError(done.stderr.strip())
     return done.stdout
 
 
 class Comparison:
-    """Two profiles side by side. ``data`` is the JSON of ``warpline diff``; tables are data frames:
+    """A comparison of two profiles. ``data`` is the JSON of ``warpline diff``; tables are data frames:
 
     ``kernels``
-        One row per kernel and figure that changed: ``before``, ``after`` (``NaN`` where there was none), ``metric``.
+        One row per kernel and figure that changed: ``before``, ``after`` (``NaN`` if there was none), ``metric``.
     ``findings``
         Findings that are ``new``, ``gone`` or ``changed`` (``state``)."""
 
@@ -219,15 +223,15 @@ class Comparison:
 
 
 def _either(name):
-    """The name of a kernel that may be called otherwise after a change, or be in one profile only."""
+    """Returns the name of a kernel, which may have another name after a change or be in only one of the profiles."""
     return name["after"] or name["before"] if isinstance(name, dict) else name
 
 
 def diff(before: Union[str, Path, Profile, profile], after: Union[str, Path, Profile, profile]) -> Comparison:
-    """Compares two profiles: files, or what :func:`load` and ``profile`` give."""
+    """Compares two profiles: files, or results of :func:`load` and ``profile``."""
     with contextlib.ExitStack() as kept:
         files = [kept.enter_context(_as_profile(one)._file()) for one in (before, after)]
-        # 5: a limit is broken, which is an answer here.
+        # Exit code 5: a limit is exceeded, which is not an error here.
         done = run("warpline", "diff", *files, "--format", "json", check=False)
         if done.returncode not in (0, 5):
             raise WarplineError(done.stderr.strip())
@@ -235,7 +239,7 @@ def diff(before: Union[str, Path, Profile, profile], after: Union[str, Path, Pro
 
 
 def _as_profile(given: Any) -> Profile:
-    """The profile behind a file's name, a section or a profile."""
+    """Returns the profile for a file name, a section or a profile."""
     if isinstance(given, Profile):
         return given
     return given.result if hasattr(given, "result") else load(given)

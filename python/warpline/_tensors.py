@@ -1,16 +1,17 @@
-"""The arrays that kernels have been given, as allocations of the CPU device. Kernels work on the program's own memory; nothing is
-copied."""
+"""The arrays that kernels receive, as allocations of the CPU device. Kernels work on the program's own memory; nothing
+is copied."""
 
 import ctypes
 
 from . import _arrays, _frames, _runtime
 
-#: By first byte: a token of the array that the runtime has there.
+#: For each first byte, a token of the array that the runtime has registered there.
 _known: dict = {}
 
 
 def announce(argument, name, frames):
-    """Makes the memory of a kernel's argument reachable, under the name of the variable that holds it, or the parameter's."""
+    """Makes the memory of a kernel's argument accessible to kernels, with the name of the variable that holds it, or of
+    the parameter."""
     memory = _arrays.memory(argument)
     if memory is None or not memory.bytes:
         return
@@ -23,7 +24,7 @@ def announce(argument, name, frames):
         name = (held or name).encode()
     else:
         name = None
-    # The runtime tracks whether it is new, also after a device reset.
+    # The runtime detects whether the memory is new, also after a device reset.
     _runtime.call("__warpline_tensor", ctypes.c_void_p(memory.start), memory.bytes, name)
     element = argument.element_size() if hasattr(argument, "element_size") else 0
     if element:

@@ -1,8 +1,8 @@
-"""Common questions to a dataset, as views: SQL over its tables, and nothing but SQL."""
+"""Frequent questions about a dataset as views, which are plain SQL over its tables."""
 
 from collections import namedtuple
 
-#: A view: its name, what it answers, and its SQL.
+#: A view: its name, the question that it answers, and its SQL.
 View = namedtuple("View", "name about sql")
 
 _RUN = "program, commit, rank, model, run"

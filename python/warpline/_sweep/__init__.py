@@ -1,7 +1,7 @@
 """Sweeps: many configurations of a kernel as one data frame, each with its figures and a decision, without a GPU.
 
-``_triton.py`` and ``_programs.py`` fill the figures, ``_decisions.py`` decides, ``_tuner.py`` is the hook for ``triton.autotune``.
-"""
+``_triton.py`` and ``_programs.py`` compute the figures, ``_decisions.py`` decides, ``_tuner.py`` is the hook for
+``triton.autotune``."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ def sweep(
     workers: Optional[int] = None,
     frame: Literal["pandas", "polars"] = "pandas",
 ) -> Union[pandas.DataFrame, polars.DataFrame]:
-    """Figures and a decision (``hopeless``, ``worth measuring``) for each configuration of a kernel, as a data frame.
+    """Returns figures and a decision (``hopeless``, ``worth measuring``) for each configuration of a kernel, as a data frame.
 
-    ``kernel`` is a Triton kernel, or the file of a CUDA C++ program. Configurations of Triton are ``triton.Config`` or dictionaries,
-    by default those of ``triton.autotune``; ``args`` and ``grid`` are those of the launch. Configurations of CUDA C++ are dictionaries
-    of ``block``, ``grid`` and macros; ``args`` are the program's arguments, ``options`` the compiler's, ``name`` is a regular
-    expression of the kernel. ``gpu`` is a model of ``warpline gpus``, ``slack`` the largest factor of measured over modelled time.
+    ``kernel`` is a Triton kernel, or the file of a CUDA C++ program. Configurations of Triton are ``triton.Config`` or
+    dictionaries, by default those of ``triton.autotune``; ``args`` and ``grid`` are those of the launch. Configurations of
+    CUDA C++ are dictionaries of ``block``, ``grid`` and macros; ``args`` are the program's arguments, ``options`` the
+    compiler's, ``name`` is a regular expression for the kernel's name. ``gpu`` is a model of ``warpline gpus``, ``slack`` the
+    largest factor of measured over modelled time.
 
     docs/sweep.md lists the columns and the rules."""
     if frame not in ("pandas", "polars"):
@@ -63,7 +64,8 @@ def sweep(
 def prune(
     kernel: Any = None, *, gpu: Optional[str] = None, slack: float = _decisions.SLACK, workers: Optional[int] = None
 ) -> dict[str, Callable[..., list[Any]]]:
-    """The value of ``prune_configs_by`` of ``triton.autotune``: configurations that :func:`sweep` calls hopeless are not measured.
+    """Returns the value of ``prune_configs_by`` of ``triton.autotune``: configurations for which :func:`sweep` decides
+    "hopeless" are not measured.
 
     ``kernel`` is the decorated kernel by default."""
     return {"early_config_prune": pruning(kernel, gpu, slack, workers)}

@@ -1,4 +1,4 @@
-"""The arrays that a swept kernel is given: on the CPU, and unchanged afterwards."""
+"""The arrays that a swept kernel receives: they are on the CPU, and unchanged afterwards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._arrays import as_argument, memory
 
 
 def on_the_cpu(values: Any) -> Any:
-    """The same arguments, with tensors of GPUs copied to the CPU."""
+    """Returns the same arguments, with tensors of GPUs copied to the CPU."""
     if isinstance(values, dict):
         return {name: on_the_cpu(value) for name, value in values.items()}
     if isinstance(values, tuple):
@@ -22,7 +22,7 @@ def on_the_cpu(values: Any) -> Any:
 
 
 class Restored:
-    """The memory of arrays, which has its contents back after :meth:`restore` and at the end."""
+    """The memory of arrays, whose contents are restored by :meth:`restore` and at the end."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         self._kept: dict[int, bytes] = {}
@@ -32,7 +32,7 @@ class Restored:
                 self._kept[found.start] = ctypes.string_at(found.start, found.bytes)
 
     def restore(self) -> None:
-        """Copies the contents back."""
+        """Restores the contents."""
         for start, contents in self._kept.items():
             ctypes.memmove(start, contents, len(contents))
 
@@ -44,7 +44,7 @@ class Restored:
 
 
 def _flat(values: Iterable[Any]) -> Iterable[Any]:
-    """The arrays among arguments, tuples included."""
+    """Returns the arrays among the arguments, including those in tuples."""
     for value in values:
         if isinstance(value, tuple):
             yield from _flat(value)

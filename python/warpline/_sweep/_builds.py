@@ -1,4 +1,4 @@
-"""Compiled programs and profiles of their runs, kept by content in the cache."""
+"""Compiled programs and profiles of their runs, stored by content in the cache."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ class DoesNotCompile(WarplineError):
 
 
 class Recorded(NamedTuple):
-    """A profile: its file, and its JSON."""
+    """A recorded profile: its file, and its JSON."""
 
     path: Path
     document: dict[str, Any]
 
 
 def build(source: Path, options: list[str]) -> Path:
-    """The executable of a source with these options. It is compiled again if a file that it includes has changed."""
+    """Returns the executable of a source with these options. It is compiled again if a file that it includes has
+    changed."""
     source = source.resolve()
     folder = _folder("builds", str(source), str(Path.cwd()), *options, _stamp("warpline-cc"))
     kept, program = folder / "files.json", folder / "program"
@@ -42,14 +43,15 @@ def build(source: Path, options: list[str]) -> Path:
         files = {str(source), *_dependencies(rules.read_text())}
         partial = Path(scratch, "files.json")
         partial.write_text(json.dumps({file: _digest(Path(file)) for file in sorted(files)}))
-        # The list comes last: a program without it, or with an older one, is compiled again.
+        # The list is written last: a program without a list, or with an older one, is compiled again.
         made.replace(program)
         partial.replace(kept)
     return program
 
 
 def profile(executable: Path, args: list[str], kernel: str, gpu: str, macros: str) -> Recorded:
-    """The profile of the first launch of a kernel that matches. Files that the arguments name are a part of the key."""
+    """Returns the profile of the first launch of a kernel that matches. Files that the arguments name are part of the
+    key."""
     files = [_digest(Path(one)) for one in args if Path(one).is_file()]
     key = [_digest(executable), *args, *files, kernel, gpu, str(Path.cwd()), _stamp("warpline"), _stamp("warpline-cc")]
     kept = _folder("runs", *key) / "launch.wlprof"
@@ -66,7 +68,8 @@ def profile(executable: Path, args: list[str], kernel: str, gpu: str, macros: st
 
 
 def refused_launches(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Launches that CUDA refused, with ``name`` of the kernel and ``reason``: programs that check them end early."""
+    """Returns the launches that CUDA refused, with the ``name`` of the kernel and the ``reason``. A program that checks
+    its launches ends early in this case."""
     return [one for one in document["run"].get("missing", []) if one["what"] == "refused"]
 
 
@@ -80,13 +83,13 @@ def _folder(kind: str, *parts: str) -> Path:
 
 @functools.lru_cache(maxsize=None)
 def _stamp(name: str) -> str:
-    """Changes with one of Warpline's programs."""
+    """Returns a value that changes with one of Warpline's programs."""
     stat = find(name).stat()
     return f"{find(name)} {stat.st_size} {stat.st_mtime_ns}"
 
 
 def _unchanged(kept: Path) -> bool:
-    """Whether all files of a build have the contents that they had."""
+    """Returns whether all files of a build have their previous contents."""
     try:
         return all(_digest(Path(file)) == digest for file, digest in json.loads(kept.read_text()).items())
     except (OSError, ValueError):
@@ -99,20 +102,20 @@ def _digest_of(path: str, size: int, changed: int) -> str:
 
 
 def _digest(path: Path) -> str:
-    """A checksum of a file's contents, computed again if its size or time has changed."""
+    """Returns a checksum of a file's contents, which is computed again if its size or time has changed."""
     stat = path.stat()
     return _digest_of(str(path), stat.st_size, stat.st_mtime_ns)
 
 
 def _dependencies(rules: str) -> Iterable[str]:
-    """The files of a rule for make, in which spaces of names are escaped."""
+    """Returns the files of a rule for make, in which spaces in names are escaped."""
     _, _, names = rules.replace("\\\n", " ").partition(": ")
     for name in names.replace("\\ ", "\0").split():
         yield os.path.abspath(name.replace("\0", " "))
 
 
 def _last_words(done: subprocess.CompletedProcess[str]) -> str:
-    """The last line that a program printed, Warpline's own apart."""
+    """Returns the last line that a program printed, except Warpline's own lines."""
     lines = [line.strip() for line in [*done.stdout.splitlines(), *done.stderr.splitlines()] if line.strip()]
     return next((line for line in reversed(lines) if not line.startswith("warpline: ")), "it printed nothing")
 

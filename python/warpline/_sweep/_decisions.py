@@ -1,4 +1,4 @@
-"""The decision of each configuration, by two rules: limits of the hardware, and intervals of the modelled time."""
+"""The decision for each configuration, by two rules: hardware limits, and intervals of the modelled time."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import Optional
 
 from ._figures import HOPELESS, WORTH, Row
 
-#: Measured over modelled time at most: 1.0 to 2.2 on an H100, in seven programs (docs/benchmarks/2026-11-26-h100.md). Times are
-#: lower bounds, without latencies.
+#: The maximum ratio of measured to modelled time. It was 1.0 to 2.2 on an H100, in seven programs
+#: (docs/benchmarks/2026-11-26-h100.md). Modelled times are lower bounds, without latencies.
 SLACK = 2.2
-#: Seconds from which the measurements behind ``SLACK`` hold: latencies and the launch dominate shorter kernels.
+#: The measurements for ``SLACK`` apply to kernels of at least this number of seconds; latencies and the launch dominate
+#: shorter kernels.
 SHORTEST = 8e-6
 
 
 def decide(rows: list[Row], slack: float) -> None:
-    """Decides each row that no limit has decided, by the row with the least upper bound."""
+    """Decides each row that no limit has decided, using the row with the smallest upper bound."""
     open_rows = [row for row in rows if row["decision"] is None]
     best: Optional[int] = None
     for number, row in enumerate(rows):
@@ -36,7 +37,7 @@ def decide(rows: list[Row], slack: float) -> None:
 
 
 def rule_out(row: Row, reason: Optional[str]) -> bool:
-    """Marks a row that exceeds a limit, or cannot be compiled; false if there is no such reason."""
+    """Marks a row that exceeds a limit or cannot be compiled; returns false if there is no such reason."""
     if reason is not None:
         row["decision"], row["reason"] = HOPELESS, reason
     return reason is not None

@@ -6,16 +6,17 @@ from typing import Any
 
 from .._errors import WarplineError
 
-#: The figures of one configuration, by column.
+#: The figures of one configuration, keyed by column.
 Row = dict[str, Any]
 
 HOPELESS, WORTH = "hopeless", "worth measuring"
 
-#: How the figures of traffic were made (``source``): ``predicted`` for the whole launch from address expressions, ``simulated`` in a
-#: run of the whole launch, ``sampled`` from some blocks of it; missing where the kernel was only compiled, or not even that.
+#: How the figures of traffic were obtained (``source``): ``predicted`` for the whole launch from address expressions,
+#: ``simulated`` in a run of the whole launch, or ``sampled`` from some of its blocks. The value is missing if the
+#: kernel was only compiled, or could not be compiled.
 PREDICTED, SIMULATED, SAMPLED = "predicted", "simulated", "sampled"
 
-#: Columns after those of the configuration. docs/sweep.md describes each.
+#: The columns after those of the configuration. docs/sweep.md describes each.
 FIGURES: dict[str, type] = {
     **{"decision": str, "reason": str},
     **{"seconds": float, "seconds_low": float, "seconds_high": float, "limiter": str},
@@ -28,17 +29,17 @@ FIGURES: dict[str, type] = {
 
 
 def empty() -> Row:
-    """A row of a configuration of which nothing is known."""
+    """Returns the row of a configuration without any figures."""
     return dict.fromkeys(FIGURES)
 
 
 def note(row: Row, text: str) -> None:
-    """Adds a remark on the row's figures."""
+    """Adds a remark about the row's figures."""
     row["notes"] = f"{row['notes']}; {text}" if row["notes"] else text
 
 
 def names(configurations: list[dict[str, Any]]) -> list[str]:
-    """The columns of the configurations, in the order in which they come up."""
+    """Returns the columns of the configurations, in the order of their first occurrence."""
     found = list(dict.fromkeys(name for one in configurations for name in one))
     taken = sorted({"configuration", *FIGURES}.intersection(found))
     if taken:
@@ -47,7 +48,7 @@ def names(configurations: list[dict[str, Any]]) -> list[str]:
 
 
 def table(configurations: list[dict[str, Any]], rows: list[Row]) -> tuple[dict[str, list[Any]], dict[str, type]]:
-    """Cells and types of the data frame: the configurations' number and values, then the figures."""
+    """Returns the cells and types of the data frame: the configurations' number and values, then the figures."""
     cells: dict[str, list[Any]] = {"configuration": list(range(len(rows)))}
     columns: dict[str, type] = {"configuration": int}
     for name in names(configurations):
@@ -58,7 +59,8 @@ def table(configurations: list[dict[str, Any]], rows: list[Row]) -> tuple[dict[s
 
 
 def _uniform(values: list[Any]) -> tuple[list[Any], type]:
-    """Values of a column that have one type, else their texts. Truth values are texts, too: they may be missing."""
+    """Returns the values of a column if they have one type, and their texts otherwise. Truth values also become texts,
+    because they may be missing."""
     present = [value for value in values if value is not None]
     for kind in (int, float):
         if all(isinstance(value, kind) and not isinstance(value, bool) for value in present):

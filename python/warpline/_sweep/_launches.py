@@ -1,4 +1,5 @@
-"""Configurations of a Triton kernel: compiled for the modelled GPU, and a few blocks of a launch run on the CPU device."""
+"""Configurations of a Triton kernel: they are compiled for the modelled GPU, and a few blocks of a launch run on the
+CPU device."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from ._limits import Limits, exceeded, limits_of
 from ._predictions import conflicts, fill, predict
 from ._process import in_child
 
-#: Blocks of each launch that run, spread over its grid.
+#: The number of blocks of each launch that run, distributed over its grid.
 _BLOCKS = 4
 
 
@@ -32,7 +33,7 @@ class _Launch(NamedTuple):
     grid: Any
 
     def start(self, config: Any, compile_only: bool = False) -> Any:
-        """Launches a configuration, or compiles it."""
+        """Launches a configuration, or only compiles it."""
         options = {**self.keywords, **config.all_kwargs()}
         if config.pre_hook is not None and not compile_only:
             config.pre_hook({**dict(zip(self.kernel.arg_names, self.args)), **options})
@@ -42,7 +43,7 @@ class _Launch(NamedTuple):
 def measure(
     kernel: Any, configs: Optional[Sequence[Any]], args: Any, grid: Any, gpu: Optional[str], workers: Optional[int]
 ) -> tuple[list[dict[str, Any]], list[Row]]:
-    """Each configuration's values, and its figures."""
+    """Returns each configuration's values, and its figures."""
     tuned, found = _unwrapped(kernel)
     wanted = [_config(one) for one in (found if configs is None else configs)]
     if not wanted:
@@ -66,12 +67,12 @@ def measure(
         _forget_other_devices(tuned)
         return _rows(launch, wanted, gpu, workers)
 
-    # Triton of this process keeps its driver, which may be a GPU's.
+    # Triton in this process keeps its driver, which may be that of a GPU.
     return given, in_child(alone)
 
 
 def _unwrapped(kernel: Any) -> tuple[Any, Sequence[Any]]:
-    """The kernel below ``triton.autotune``, and the configurations that stand there."""
+    """Returns the kernel inside ``triton.autotune``, and the configurations that are listed there."""
     from triton.runtime.autotuner import Autotuner
 
     if isinstance(kernel, Autotuner):
@@ -82,7 +83,7 @@ def _unwrapped(kernel: Any) -> tuple[Any, Sequence[Any]]:
 
 
 def _config(given: Any) -> Any:
-    """A configuration as Triton's."""
+    """Returns a configuration as a ``triton.Config``."""
     import triton
 
     if isinstance(given, Mapping):
@@ -95,12 +96,12 @@ def _config(given: Any) -> Any:
 
 
 def _values(config: Any) -> dict[str, Any]:
-    """The values of a configuration that its columns show."""
+    """Returns the values of a configuration for the columns of the data frame."""
     return {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages}
 
 
 def _forget_other_devices(kernel: Any) -> None:
-    """Lets the kernel be compiled for the CPU device, which has the number of the GPU."""
+    """Makes Triton compile the kernel for the CPU device, which has the same device number as the GPU."""
     while kernel is not None:
         if hasattr(kernel, "device_caches"):
             kernel.device_caches.clear()
@@ -108,7 +109,8 @@ def _forget_other_devices(kernel: Any) -> None:
 
 
 def _rows(launch: _Launch, configs: Sequence[Any], gpu: Optional[str], workers: Optional[int]) -> list[Row]:
-    """The figures, with the CPU device as Triton's driver: compiled in threads, run one after the other, predicted in threads."""
+    """Computes the figures, with the CPU device as Triton's driver: configurations are compiled in threads, run one
+    after the other, and predicted in threads."""
     _runtime.configure(gpu)
     model = _runtime.model()
     if model is None:
@@ -139,12 +141,13 @@ def _rows(launch: _Launch, configs: Sequence[Any], gpu: Optional[str], workers: 
 
 
 def _in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
-    """Results of work on each value; the first alone, as it fills what all share."""
+    """Returns the results of work on each value; the first value is processed alone, because it initializes shared
+    state."""
     return [work(values[0]), *pool.map(work, values[1:])]
 
 
 def _compile(launch: _Launch, config: Any) -> Union[Any, Exception]:
-    """The compiled kernel, or why there is none."""
+    """Returns the compiled kernel, or the reason why there is none."""
     from triton.compiler.errors import CompilationError
     from triton.runtime.errors import OutOfResources, PTXASError
 
@@ -153,13 +156,14 @@ def _compile(launch: _Launch, config: Any) -> Union[Any, Exception]:
     except (OutOfResources, PTXASError, CompilationError, WarplineError) as error:
         return error
     except Exception as error:
-        # Wrong arguments and options come as errors of many kinds.
+        # Wrong arguments and options cause exceptions of many kinds.
         cause = f"{type(error).__name__}: {_cause(error)}"
         raise WarplineError(f"configuration {config} cannot be compiled ({cause}): check args=, constants and options") from error
 
 
 def _refuse_if_none(configs: Sequence[Any], compiled: Sequence[Any]) -> None:
-    """Raises the first error if Triton compiles no configuration: the cause is the kernel's then, or the arguments'."""
+    """Raises the first error if Triton compiles no configuration, because the cause is then in the kernel or in the
+    arguments."""
     from triton.compiler.errors import CompilationError
 
     if all(isinstance(one, CompilationError) for one in compiled):
@@ -167,10 +171,10 @@ def _refuse_if_none(configs: Sequence[Any], compiled: Sequence[Any]) -> None:
 
 
 def _take(row: Row, config: Any, compiled: Any, limits: Limits) -> None:
-    """Sets what is known of a configuration that was compiled only, and decides it where that suffices."""
+    """Sets the figures that are known after compilation, and decides the configuration if they are sufficient."""
     row["threads"] = 32 * config.num_warps
     if isinstance(compiled, WarplineError):
-        # A limit of the CPU device is none of the GPU.
+        # A limit of the CPU device is not a limit of the GPU.
         note(row, f"not run: {compiled}")
         return
     if isinstance(compiled, Exception):
@@ -184,13 +188,13 @@ def _take(row: Row, config: Any, compiled: Any, limits: Limits) -> None:
 
 
 def _cause(error: Exception) -> str:
-    """The last line of a message; where it only marks a column, the source line above."""
+    """Returns the last line of a message, or, if it only marks a column, the source line before it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
     return lines[-1] if lines else type(error).__name__
 
 
 def _run(launch: _Launch, config: Any, trace: str, row: Row) -> bool:
-    """Runs some blocks of a launch, whose requests go into a trace; false if the kernel cannot start."""
+    """Runs some blocks of a launch and writes their requests to a trace; returns false if the kernel cannot start."""
     from triton.runtime.errors import OutOfResources
 
     _runtime.call("__warpline_most_blocks", _BLOCKS)
@@ -200,7 +204,7 @@ def _run(launch: _Launch, config: Any, trace: str, row: Row) -> bool:
     except OutOfResources as error:
         return not rule_out(row, f"Triton does not start it: {error}")
     except DeviceError as error:
-        # The device runs no more kernels: the other configurations cannot be run either.
+        # The device runs no more kernels, so the other configurations cannot be run either.
         raise WarplineError(f"configuration {config} fails: {error}") from error
     except WarplineError as error:
         note(row, f"not run: {error}")
@@ -214,7 +218,7 @@ def _run(launch: _Launch, config: Any, trace: str, row: Row) -> bool:
 def _analyse(trace: str, row: Row) -> None:
     """Sets the figures of a traced launch."""
     profile = Path(trace).with_suffix(".wlprof")
-    # Reuse distances take the longest, and no figure depends on them.
+    # Reuse distances take the most time, and no figure depends on them.
     _sim(trace, "--reuse", "off", "-o", profile)
     launch = load(profile)._tables["tables"]["launches"]
     if not launch["registers"]:

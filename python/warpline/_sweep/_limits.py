@@ -1,4 +1,4 @@
-"""What a block may take on a GPU model."""
+"""The hardware limits of a block on a GPU model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .._binaries import run
 from .._errors import WarplineError
 from ._figures import Row
 
-#: Threads of a block on every architecture of CUDA.
+#: The maximum number of threads of a block on every CUDA architecture.
 _THREADS = 1024
-#: Lanes of a warp; models of other widths are refused.
+#: The number of lanes of a warp; models with other widths are refused.
 _LANES = 32
 
 
 class Limits(NamedTuple):
-    """Limits of a block, and the architecture (80 for ``sm_80``)."""
+    """The limits of a block, and the architecture (80 for ``sm_80``)."""
 
     gpu: str
     architecture: int
@@ -26,7 +26,7 @@ class Limits(NamedTuple):
 
 
 def limits_of(gpu: str) -> Limits:
-    """The limits of a model, by ``warpline gpus``."""
+    """Returns the limits of a model, from ``warpline gpus``."""
     found = dict(re.findall(r"^ +(\w+) +([\d.]+) ", run("warpline", "gpus", gpu).stdout, re.MULTILINE))
     try:
         major, _, minor = found["compute_capability"].partition(".")
@@ -42,7 +42,7 @@ def limits_of(gpu: str) -> Limits:
 
 
 def exceeded(row: Row, limits: Limits) -> Optional[str]:
-    """The hardware limit that a block exceeds, in words; ``None`` if it fits, as far as is known."""
+    """Returns a description of the hardware limit that a block exceeds, or ``None`` if it exceeds no known limit."""
     threads, shared, registers = row["threads"], row["shared_memory"], row["registers"]
     if threads is not None and threads > _THREADS:
         return f"threads: {threads} per block, {limits.gpu} allows {_THREADS}"
@@ -50,7 +50,7 @@ def exceeded(row: Row, limits: Limits) -> Optional[str]:
         return f"shared memory: {shared} bytes per block, {limits.gpu} allows {limits.shared}"
     if threads is None or registers is None:
         return None
-    # Registers are allocated by warp, in units.
+    # Registers are allocated to warps in units.
     warps, unit = -(-threads // _LANES), limits.register_unit
     needed = warps * (-(-registers * _LANES // unit) * unit)
     if needed > limits.registers:

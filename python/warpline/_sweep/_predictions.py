@@ -1,4 +1,5 @@
-"""``warpline predict``: figures of whole launches from a profile in which some blocks of one were recorded."""
+"""Calls ``warpline predict``, which computes figures of whole launches from a profile in which some blocks of one
+launch were recorded."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ from .._binaries import run
 from .._errors import WarplineError
 from ._figures import PREDICTED, Row, note
 
-#: Exit code of a kernel no address of which is known before a run.
+#: The exit code for a kernel of which no address is known before a run.
 _NOTHING_KNOWN = 4
 
-#: Share of sectors with known addresses below which figures of a launch that ran are those of the run.
+#: If the share of sectors with known addresses is below this value and the launch ran, the figures are those of the
+#: run.
 MOSTLY_KNOWN = 0.99
 
-#: Columns by the fields of a configuration of the prediction.
+#: The columns for the fields of a predicted configuration.
 _FIELDS = {
     **{"seconds": "seconds", "limiter": "limiter", "resident_blocks": "blocks_per_sm", "global_requests": "requests"},
     **{"global_sectors": "request_sectors"},
@@ -31,7 +33,7 @@ _FIELDS = {
 
 
 class Prediction(NamedTuple):
-    """Configurations by block shape, reasons of refused shapes, and that of a refused kernel."""
+    """The configurations by block shape, the reasons for refused shapes, and the reason if the kernel is refused."""
 
     configurations: dict[tuple[int, ...], dict[str, Any]]
     refused: dict[tuple[int, ...], str]
@@ -39,7 +41,7 @@ class Prediction(NamedTuple):
 
 
 def predict(profile: Path, *options: str) -> Prediction:
-    """What ``warpline predict`` answers."""
+    """Returns the answer of ``warpline predict``."""
     done = run("warpline", "predict", profile, "--format", "json", *options, check=False)
     if done.returncode == _NOTHING_KNOWN:
         return Prediction({}, {}, done.stderr.strip().replace("warpline: ", "").replace("\n", " "))
@@ -51,7 +53,7 @@ def predict(profile: Path, *options: str) -> Prediction:
 
 
 def share_known(configuration: dict[str, Any]) -> float:
-    """The share of the requested sectors whose addresses follow from the launch."""
+    """Returns the share of the requested sectors whose addresses follow from the launch."""
     return configuration["affine_share"] + configuration["computed_share"]
 
 
@@ -63,7 +65,7 @@ def fill(row: Row, configuration: dict[str, Any]) -> None:
     x, y, z = configuration["grid"]
     row["blocks"], row["source"] = x * y * z, PREDICTED
     if "other_work" in configuration:
-        # Its time is that of another amount of work: neither comparable nor a bound for others.
+        # The time belongs to a different amount of work, so it is neither comparable nor a bound for others.
         note(row, f"does {configuration['other_work']:.3g} times the work of the recorded launch")
         return
     row["seconds_low"], row["seconds_high"] = configuration["seconds_low"], configuration["seconds_high"]
@@ -72,7 +74,8 @@ def fill(row: Row, configuration: dict[str, Any]) -> None:
 
 
 def conflicts(row: Row, passes: int, ideal: int) -> None:
-    """Sets the passes over banks beyond those without conflicts, from the recorded blocks: all have conflicts as they have."""
+    """Sets the passes over banks beyond those without conflicts, from the recorded blocks, assuming that all blocks
+    have the same conflicts."""
     if row["shared_wavefronts"] is not None and passes:
         row["bank_conflicts"] = round(row["shared_wavefronts"] * (passes - ideal) / passes)
     elif row["shared_wavefronts"] == 0:

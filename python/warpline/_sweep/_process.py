@@ -1,4 +1,4 @@
-"""Work in a child process, of which this one keeps the result only."""
+"""Runs work in a child process, of which this process keeps only the result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .._errors import WarplineError
 
 
 def in_child(work: Callable[[], Any]) -> Any:
-    """The result of ``work()`` in a forked process, which sees all that this one has, and changes nothing of it."""
+    """Returns the result of ``work()`` in a forked process, which has the state of this process and does not change it.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()

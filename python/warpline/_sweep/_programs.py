@@ -1,4 +1,5 @@
-"""Configurations of a CUDA C++ kernel: a compilation and a run for each set of macros, block shapes and grids by prediction."""
+"""Configurations of a CUDA C++ kernel: each set of macros is compiled and run once, and block shapes and grids are
+predicted."""
 
 from __future__ import annotations
 
@@ -16,17 +17,18 @@ from ._figures import SIMULATED, Row, empty, names, note
 from ._limits import Limits, exceeded, limits_of
 from ._predictions import MOSTLY_KNOWN, conflicts, fill, predict, share_known
 
-#: The architectures that warpline-cc builds for start here; programs for older models are built for its default.
+#: The oldest architecture for which warpline-cc builds; programs for older models are built for its default
+#: architecture.
 _FIRST_ARCHITECTURE = 75
 
-#: Threads of a block along z on every architecture of CUDA.
+#: The maximum number of threads of a block along z on every CUDA architecture.
 _DEPTH = 64
 
 _Shape = tuple[int, int, int]
 
 
 class _Wanted(NamedTuple):
-    """One configuration: what is compiled, and what is launched."""
+    """One configuration: the macros for the compilation, and the shape of the launch."""
 
     macros: tuple[str, ...]
     block: Optional[_Shape]
@@ -34,7 +36,7 @@ class _Wanted(NamedTuple):
 
 
 class _Program(NamedTuple):
-    """What all configurations have in common."""
+    """The properties that all configurations share."""
 
     source: Path
     args: list[str]
@@ -46,7 +48,7 @@ class _Program(NamedTuple):
 def measure(
     source: Path, configs: Optional[Sequence[Any]], args: Any, name: Optional[str], options: list[str], gpu: Optional[str], workers: Optional[int]
 ) -> tuple[list[dict[str, Any]], list[Row]]:
-    """Each configuration's values, and its figures."""
+    """Returns each configuration's values, and its figures."""
     if not source.is_file():
         raise WarplineError(f"{source}: no such file: pass the CUDA C++ source of a program, or a Triton kernel")
     if not configs:
@@ -78,7 +80,7 @@ def measure(
 
 
 def _wanted(source: Path, given: Any) -> _Wanted:
-    """A configuration, read."""
+    """Reads a configuration."""
     if not isinstance(given, Mapping):
         raise WarplineError(f"{source}: {given!r} is no configuration: pass a dictionary of 'block', 'grid' and macros")
     macros = []
@@ -92,7 +94,7 @@ def _wanted(source: Path, given: Any) -> _Wanted:
 
 
 def _shape(source: Path, given: Mapping[str, Any], key: str) -> Optional[_Shape]:
-    """Sizes in three dimensions: of 32, "32x8", or (32, 8)."""
+    """Reads a size in three dimensions from 32, "32x8", or (32, 8)."""
     value: Union[int, str, Sequence[int], None] = given.get(key)
     if value is None:
         return None
@@ -112,13 +114,13 @@ def _text(shape: _Shape) -> str:
 
 
 def _values(given: Mapping[str, Any], wanted: _Wanted) -> dict[str, Any]:
-    """The values of a configuration that its columns show; shapes are texts."""
+    """Returns the values of a configuration for the columns of the data frame; shapes are texts."""
     shapes = {key: _text(shape) for key, shape in (("block", wanted.block), ("grid", wanted.grid)) if shape is not None}
     return {name: shapes.get(name, int(value) if isinstance(value, bool) else value) for name, value in given.items()}
 
 
 def _group(program: _Program, macros: tuple[str, ...], members: list[tuple[_Wanted, Row]]) -> Optional[str]:
-    """Sets the figures of the configurations with these macros; returns why they cannot be compiled."""
+    """Sets the figures of the configurations with these macros; returns the reason if they cannot be compiled."""
     for wanted, row in members:
         if wanted.block is not None:
             row["threads"] = wanted.block[0] * wanted.block[1] * wanted.block[2]
@@ -154,7 +156,7 @@ def _group(program: _Program, macros: tuple[str, ...], members: list[tuple[_Want
 
 
 def _recorded(document: dict[str, Any], program: _Program) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The kernel, and its launch that was recorded."""
+    """Returns the kernel, and its recorded launch."""
     there = ", ".join(kernel["name"] for kernel in document["kernels"])
     found = [kernel for kernel in document["kernels"] if re.search(program.kernel, kernel["name"])]
     if len(found) > 1:
@@ -172,7 +174,7 @@ def _recorded(document: dict[str, Any], program: _Program) -> tuple[dict[str, An
 def _predicted(
     program: _Program, profile: _builds.Recorded, kernel: dict[str, Any], launch: dict[str, Any], grid: Optional[_Shape], members: list[tuple[_Shape, Row]]
 ) -> None:
-    """Sets the figures of the launches on one grid, by one call of ``warpline predict``."""
+    """Sets the figures of the launches on one grid, with one call of ``warpline predict``."""
     shapes = ",".join(dict.fromkeys(_text(block) for block, _ in members))
     options = ["--kernel", program.kernel, "--gpu", program.limits.gpu, "--block", shapes]
     answer = predict(profile.path, *options, *(["--grid", _text(grid)] if grid is not None else []))
@@ -194,7 +196,7 @@ def _predicted(
 
 
 def _simulated(row: Row, kernel: dict[str, Any], launch: dict[str, Any]) -> None:
-    """Sets the figures of the recorded launch to those of its own run, if its kernel cannot be predicted."""
+    """If the kernel cannot be predicted, sets the figures of the recorded launch to those of its own run."""
     space = launch["metrics"].get("global", {})
     shared = launch["metrics"].get("shared", {}).get("shared", {})
     l2, dram = space.get("l2", {}), space.get("dram", {})

@@ -12,13 +12,13 @@ from ._figures import WORTH
 
 
 def pruning(kernel: Any, gpu: Optional[str], slack: float, workers: Optional[int]) -> Callable[..., list[Any]]:
-    """A function of the signature that Triton documents for ``early_config_prune``."""
+    """Returns a function with the signature that Triton documents for ``early_config_prune``."""
 
     def early_config_prune(configs: list[Any], named_args: dict[str, Any], **kwargs: Any) -> list[Any]:
         from ._launches import measure
 
         if _runtime.under_run():
-            # The profile would have the launches of the sweep.
+            # Otherwise, the profile would contain the launches of the sweep.
             return list(configs)
         launch = dict(kwargs)
         grid = launch.pop("grid", None)
@@ -27,14 +27,15 @@ def pruning(kernel: Any, gpu: Optional[str], slack: float, workers: Optional[int
         _, rows = measure(tuned, configs, {**named_args, **launch}, grid, gpu, workers)
         _decisions.decide(rows, slack)
         kept = [config for config, row in zip(configs, rows) if row["decision"] == WORTH]
-        # Triton needs one. If all exceed a limit, its own message names it.
+        # Triton needs at least one configuration. If all exceed a limit, Triton's own message names the limit.
         return kept or list(configs)
 
     return early_config_prune
 
 
 def _tuned(hook: Callable[..., Any]) -> Any:
-    """The kernel of the tuner that calls the hook: Triton passes the arguments of the launch, but not the kernel."""
+    """Returns the kernel of the tuner that calls the hook, because Triton passes the arguments of the launch but not
+    the kernel."""
     frame = sys._getframe(1)
     while frame is not None:
         tuner = frame.f_locals.get("self")

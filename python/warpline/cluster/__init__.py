@@ -1,13 +1,14 @@
 """Many profiles and traces at once, on the cores of this machine or on many machines, with Dask.
 
-* ``merge(profiles, output=…)`` puts profiles of one program together, as a tree.
-* ``simulate(traces, models=[…])`` analyses kept traces on GPU models and with options.
+* ``merge(profiles, output=…)`` merges profiles of one program, as a tree.
+* ``simulate(traces, models=[…])`` analyses stored traces on GPU models and with options.
 * ``predict(profiles, …)`` sweeps over kernels, shapes, sizes and models.
 * ``diff(profiles, …)`` compares a history of profiles.
-* ``export(profiles, dataset)`` puts profiles into a dataset in Parquet.
+* ``export(profiles, dataset)`` adds profiles to a dataset in Parquet.
 
-Each call drives ``warpline``, one process per task, and keeps what it made in a *store*, a folder, under a name that follows from the
-inputs' content, the command and the program. What the store has is not made again: a call that was cut off goes on where it was.
+Each call runs ``warpline``, one process per task, and stores its results in a *store*, a folder. The name of a result
+depends on the inputs' content, the command and the program. A result in the store is not computed again, so an interrupted
+call can be repeated and continues.
 ``docs/cluster.md`` has details.
 """
 

@@ -1,4 +1,4 @@
-"""What the calls have in common: the store, paths, options, a graph without edges."""
+"""Code that all calls share: the store, paths, options, and graphs without edges."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ from ._results import Names, Results, of_outcome, write_index
 from ._store import Store
 from ._task import Command, Input, site_of
 
-#: Where results are kept by default: below the folder that the caller is in.
+#: The default folder of results, below the caller's working directory.
 DEFAULT_STORE = "warpline-store"
 
 _EXTENSIONS = {"profile": ".wlprof", "trace": ".wltrace"}
@@ -20,18 +20,18 @@ _EXTENSIONS = {"profile": ".wlprof", "trace": ".wltrace"}
 
 @dataclass(frozen=True)
 class Job:
-    """A command of a sweep, with what the user calls its input and settings."""
+    """A command of a sweep, with the user's names for its input and settings."""
 
     given: str
     settings: dict
     command: Command
     names: tuple
-    #: Parts of the name of its file, where it is copied.
+    #: The parts of the name of its file, if it is copied.
     parts: tuple
 
 
 def opened(store):
-    """The store, and what tasks have to know of it and of the program."""
+    """Returns the store, and the information about the store and the program that tasks need."""
     from .. import __version__
 
     store = store if isinstance(store, Store) else Store(DEFAULT_STORE if store is None else store)
@@ -40,7 +40,7 @@ def opened(store):
 
 
 def sweep(what, jobs, output=None, store=None, client=None, workers=None, progress=None, task=outcome_of, more=()):
-    """Runs jobs that need nothing of each other: ``task(site, command, names, *more)`` for each."""
+    """Runs jobs that do not depend on each other: ``task(site, command, names, *more)`` for each."""
     store, site = opened(store)
     if output is not None:
         made_folder(output)
@@ -60,7 +60,7 @@ def sweep(what, jobs, output=None, store=None, client=None, workers=None, progre
 
 
 def made_folder(folder):
-    """Makes a folder for results."""
+    """Creates a folder for results."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -68,7 +68,8 @@ def made_folder(folder):
 
 
 def paths_of(given, what):
-    """A list of paths, of one or several, with the files of folders for these; there is at least one."""
+    """Returns a list of paths from one or several paths, with folders replaced by their files; raises an error if there
+    is none."""
     if isinstance(given, (str, os.PathLike)):
         given = [given]
     paths = []
@@ -86,12 +87,12 @@ def paths_of(given, what):
 
 
 def absolute(path):
-    """The path by which workers read a file."""
+    """Returns the path by which workers read a file."""
     return os.path.abspath(os.path.expanduser(path))
 
 
 def options_of(given, refused):
-    """Configurations by name: of nothing, a list of texts or lists, or a dictionary of these."""
+    """Returns configurations by name, from nothing, a list of texts or lists, or a dictionary of these."""
     if given is None:
         given = [""]
     if isinstance(given, str):
@@ -109,7 +110,7 @@ def options_of(given, refused):
 
 
 def model_of(given):
-    """A model's name, or the file that describes it: what the command is given, and what it reads."""
+    """Returns a model's name or the file that describes it: the argument of the command, and the file that it reads."""
     if not isinstance(given, str) or given.endswith(".toml") or os.sep in given:
         path = absolute(given)
         return "model.toml", (Input("model.toml", path),), (("model.toml", os.fspath(given)),)
@@ -119,7 +120,7 @@ def model_of(given):
 
 
 def models_of(given):
-    """Models, of a name, a text with commas or a list."""
+    """Returns models from a name, a text with commas or a list."""
     if isinstance(given, str):
         given = given.split(",")
     elif isinstance(given, os.PathLike):

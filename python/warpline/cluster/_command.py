@@ -14,15 +14,15 @@ from ._merge import FAN_IN, merge
 from ._predict import predict
 from ._simulate import simulate
 
-#: ``warpline``'s exit codes (``src/exit_code.rs``).
+#: The exit codes of ``warpline`` (``src/exit_code.rs``).
 _OK, _UNEXPECTED, _USAGE, _UNREADABLE, _THRESHOLD, _TOOLCHAIN, _PARTIAL = 0, 1, 2, 3, 5, 6, 7
 _CODES = [(Damaged, _UNREADABLE), (Misused, _USAGE), (NoDask, _TOOLCHAIN)]
-#: So many inputs without a result are named; the index has all.
+#: The maximum number of inputs without a result that are named; the index contains all.
 _NAMED = 20
 
 
 def main(arguments):
-    """The command line; returns the exit code."""
+    """Runs the command line; returns the exit code."""
     parsed = _parser().parse_args(arguments)
     _log(parsed.quiet)
     common = {"store": parsed.store, "client": parsed.scheduler, "workers": parsed.workers, "progress": False if parsed.quiet else None}
@@ -35,7 +35,7 @@ def main(arguments):
 
 
 def _log(quiet):
-    """This package's messages go to standard error; Dask's own view of lost workers does not."""
+    """Sends this package's messages to standard error; Dask's own messages about lost workers are not shown."""
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("warpline: %(message)s"))
@@ -109,7 +109,7 @@ def _count(text):
 
 
 def _inputs(parsed):
-    """The files that were named."""
+    """Returns the files that were named."""
     inputs = list(parsed.inputs)
     if parsed.files_from:
         try:
@@ -180,7 +180,7 @@ def _export(parsed, inputs, common):
 
 
 def _report(parsed, results):
-    """Prints the results, one line each on standard output where results have no folder."""
+    """Prints the results, one line each, on standard output if results have no folder."""
     failed = results.failed
     for one in results:
         settings = [f"{name}={value}" for name, value in one.settings.items() if value not in (None, "")]
@@ -212,5 +212,5 @@ def _say(text, code=_OK):
 
 
 def _shown(text):
-    """Text for a terminal: names of files may hold anything."""
+    """Returns text that is safe for a terminal, because names of files may contain any character."""
     return "".join(one if one.isprintable() or one == "\n" else f"\\x{ord(one):02x}" for one in str(text))

@@ -1,4 +1,4 @@
-"""Which scheduler does the work."""
+"""Connects to the scheduler that runs the tasks."""
 
 import contextlib
 import logging
@@ -9,16 +9,17 @@ from pathlib import Path
 
 from ._errors import ClusterError, Misused, NoDask
 
-#: For the first answer of a scheduler that somebody named.
+#: The time to wait for the first answer of a scheduler that the user named.
 _CONNECT_SECONDS = 30
-#: For one attempt: a scheduler file may name one that has just died, until its successor writes the file anew.
+#: The time for one attempt: a scheduler file may name a scheduler that has just ended, until its successor writes the
+#: file again.
 _ATTEMPT_SECONDS = 3
-#: For processes on this machine to start.
+#: The time for processes on this machine to start.
 _START_SECONDS = 180
 
 
 def distributed():
-    """The package, or how to get it."""
+    """Returns the package, or raises an error that explains how to install it."""
     try:
         import distributed
     except ImportError as missing:
@@ -28,10 +29,11 @@ def distributed():
 
 @contextlib.contextmanager
 def connected(given, workers=None):
-    """A client of Dask's, and whether it can be had again when the scheduler is lost.
+    """Returns a Dask client, and whether a new client can be created if the scheduler is lost.
 
-    ``given``: nothing for processes on this machine (``workers`` of them), a scheduler's address, a scheduler file, a ``Client``, or a cluster as of
-    ``dask_jobqueue``. What was made here is closed afterwards."""
+    ``given``: nothing for processes on this machine (``workers`` of them), a scheduler's address, a scheduler file, a
+    ``Client``, or a cluster as of
+    ``dask_jobqueue``. Everything that this function created is closed afterwards."""
     dask = distributed()
     if given is None:
         _guarded()
@@ -50,15 +52,15 @@ def connected(given, workers=None):
 
 
 def can_return(given):
-    """Whether a scheduler that was lost can be back under the same name."""
+    """Returns whether a scheduler that was lost can become available again under the same name."""
     return isinstance(given, (str, os.PathLike))
 
 
 def _local(dask, workers):
-    """Processes on this machine."""
+    """Starts processes on this machine."""
     from dask import config
 
-    # A busy machine takes its time to start them.
+    # A busy machine needs time to start them.
     patient = {"distributed.comm.timeouts.connect": f"{_START_SECONDS}s"}
     try:
         with config.set(patient):
@@ -66,9 +68,9 @@ def _local(dask, workers):
                 n_workers=workers or os.cpu_count() or 1,
                 threads_per_worker=1,
                 processes=True,
-                # The work is in processes of Warpline's, which Dask does not see.
+                # The work is done in Warpline's processes, which Dask does not see.
                 memory_limit=0,
-                # For access from other machines, start a scheduler.
+                # Access from other machines requires a separate scheduler.
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
@@ -93,10 +95,10 @@ def _named(dask, name):
 
 
 class LostAtFirst(ClusterError):
-    """There is no scheduler, or not yet."""
+    """There is no scheduler, or it is not available yet."""
 
 
 def _guarded():
-    """Explains the error if a script's own import starts workers that import the script."""
+    """Explains the error that occurs if a script's own import starts workers that import the script."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise Misused("workers import the script that starts them: put the call into `if __name__ == '__main__':`")

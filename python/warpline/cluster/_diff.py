@@ -1,4 +1,4 @@
-"""A history of profiles, each compared with the one before it or with one of them all."""
+"""Compares the profiles of a history, each with the previous one or all with one of them."""
 
 import logging
 import os
@@ -38,12 +38,13 @@ def diff(
     workers=None,
     progress=None,
 ):
-    """Compares profiles, given in the order of their history, each with the one before it; with ``baseline``, each with that one.
+    """Compares profiles in the order of their history, each with the previous one, or with ``baseline`` if it is given.
 
-    ``profiles`` may also be pairs (before, after). In their place ``history`` names a store of ``warpline record``, a folder or an address: its
-    recordings are compared in the order of ``warpline history``, those of ``name`` and ``branch`` where these are given, and each with
-    recordings of the same name and models alone; ``baseline`` is a commit then, or the file of a profile. ``limits`` is a file as of ``warpline
-    diff --limits``: where one is broken, ``exit_code`` of the result is 5. ``options`` are further options of ``warpline diff``, as
+    ``profiles`` may also be pairs (before, after). Instead of profiles, ``history`` names a store of ``warpline record``, a folder
+    or an address: its recordings are compared in the order of ``warpline history``, limited to ``name`` and ``branch`` if
+    these are given, and each only with recordings of the same name and models. In this case, ``baseline`` is a commit, or
+    the file of a profile. ``limits`` is a file as of ``warpline diff --limits``: if one is exceeded, ``exit_code`` of the
+    result is 5. ``options`` are further options of ``warpline diff``, as
     ``"--strict"``. The rest is as with :func:`simulate`."""
     if format not in _SUFFIXES:
         raise Misused(f"{format!r} is not a format of comparisons; there are {', '.join(_SUFFIXES)}")
@@ -66,7 +67,7 @@ def diff(
 
 
 class _Side:
-    """One of two that are compared: what the user calls it, and its file."""
+    """One of the two profiles of a comparison: the user's name for it, and its file."""
 
     def __init__(self, shown, path=None):
         self.shown, self.path = str(shown), str(shown if path is None else path)

@@ -6,29 +6,29 @@ import json
 import os
 import time
 
-#: From this size on, an input's checksum is kept in the store, so that a run that goes on need not read a trace of gigabytes again.
+#: From this size on, an input's checksum is stored, so that a continued run need not read a trace of gigabytes again.
 KEPT_FROM = 64 << 20
-#: A file that was changed so short a time ago may change again within one tick of its clock.
+#: A file that was changed less than this time ago may change again within one tick of the file system's clock.
 _SETTLED_SECONDS = 2
 
 
 class Changed(Exception):
-    """The file was written to while it was read."""
+    """The file was changed while it was read."""
 
 
 def digest_of_file(path):
-    """SHA-256 and size of a file."""
+    """Returns the SHA-256 and the size of a file."""
     digest, state = _read(path)
     return digest, state[2]
 
 
 def state_of(path):
-    """What changes when a file is replaced or written to."""
+    """Returns a value that changes when a file is replaced or changed."""
     return _state(os.stat(path))
 
 
 def digest_of_input(path, store):
-    """SHA-256 and state of an input, from the store where it was kept for the very same file."""
+    """Returns the SHA-256 and the state of an input, from the store if it was stored for this state of the file."""
     state = state_of(path)
     if state[2] < KEPT_FROM:
         return _read(path)
@@ -40,7 +40,7 @@ def digest_of_input(path, store):
             return digest, state
     digest, state = _read(path)
     if time.time() - state[3] / 1e9 > _SETTLED_SECONDS:
-        # Whoever cannot keep it reads the file again.
+        # If the checksum cannot be stored, the file is read again next time.
         with contextlib.suppress(OSError):
             kept.parent.mkdir(parents=True, exist_ok=True)
             partial = kept.with_name(f"{name}.{os.getpid()}")

@@ -1,7 +1,7 @@
-"""A graph of tasks through Dask's scheduler.
+"""Runs a graph of tasks with Dask's scheduler.
 
-Only a window of the graph is with the scheduler at a time, children before their parents; so neither it nor the caller holds more than
-outcomes of a few hundred bytes, however long the graph is and however large profiles and traces are."""
+The scheduler only has a part of the graph at a time, with children before their parents. So neither it nor the caller
+stores more than outcomes of a few hundred bytes, for graphs of any length and for profiles and traces of any size."""
 
 import asyncio
 import logging
@@ -15,12 +15,12 @@ from ._connect import LostAtFirst, can_return, connected
 from ._errors import ClusterError, LostScheduler
 from ._progress import Progress
 
-#: Tasks with the scheduler for each thread of a worker: enough for none to wait for the caller.
+#: The number of tasks at the scheduler for each thread of a worker, large enough that no thread waits for the caller.
 _AHEAD = 8
 _AHEAD_AT_LEAST = 64
-#: How often workers are counted, and how long is waited for an outcome before the connection is checked.
+#: The interval for counting workers, and the time to wait for an outcome before the connection is checked.
 _COUNT_SECONDS, _LOOK_SECONDS = 2.0, 0.2
-#: What Dask raises when its scheduler does not answer; cancellations are no `Exception`.
+#: The exceptions that Dask raises if its scheduler does not answer; cancellations are not an `Exception`.
 _GONE = (OSError, RuntimeError, TimeoutError, asyncio.TimeoutError, asyncio.CancelledError)
 
 log = logging.getLogger("warpline.cluster")
@@ -38,8 +38,8 @@ class Node:
 def execute(nodes, what, client=None, workers=None, progress=None, patience=60.0, done=None):
     """Runs nodes, children before parents; calls ``done(position, outcome)`` for each and returns the outcomes by position.
 
-    A scheduler that was named by an address or a file and is lost is waited for, ``patience`` seconds; then what was not finished is
-    handed out again."""
+    If a scheduler that was named by an address or a file is lost, the function waits ``patience`` seconds for its return;
+    then the unfinished tasks are submitted again."""
     outcomes, lost = {}, None
     with Progress(what, len(nodes), progress) as shown:
 
@@ -75,12 +75,12 @@ def _spent(since, patience):
 
 
 def _pass(client, nodes, outcomes, what, finished, shown):
-    """Hands out what there is no outcome of, until all is finished or the scheduler is lost."""
+    """Submits the tasks without an outcome, until all are finished or the scheduler is lost."""
     name = f"warpline-{what}-{uuid.uuid4().hex[:8]}"
     waiting = deque(position for position in range(len(nodes)) if position not in outcomes)
     parents = {child: position for position, node in enumerate(nodes) for child in node.children}
     running, completed = {}, queue.SimpleQueue()
-    # Futures of children whose parents are not finished: the scheduler keeps their outcomes for these.
+    # Futures of children whose parents are not finished; the scheduler keeps their outcomes for the parents.
     kept = {}
     threads, counted = 0, None
     while waiting or running:
@@ -108,7 +108,7 @@ def _pass(client, nodes, outcomes, what, finished, shown):
 
 
 def _gathered(client, running, completed):
-    """Outcomes of what is completed by now; waits a moment for the first."""
+    """Returns the outcomes of the tasks that are complete by now; waits a short time for the first."""
     positions = []
     try:
         positions.append(completed.get(timeout=_LOOK_SECONDS))
@@ -126,7 +126,7 @@ def _gathered(client, running, completed):
 
 
 def _asked(client, question):
-    """An answer of the scheduler's."""
+    """Returns an answer of the scheduler."""
     try:
         return question()
     except _GONE as error:
@@ -139,7 +139,7 @@ def _lost(client):
 
 
 def _explained(future):
-    """Why a task could not do its work at all."""
+    """Explains why a task could not run at all."""
     error = future.exception()
     if isinstance(error, ClusterError):
         return error

@@ -1,18 +1,19 @@
-"""What can go wrong with many tasks. An input that cannot be read is no exception: it is reported with the results."""
+"""Errors in the work on many tasks. An input that cannot be read is not an exception: it is reported with the results.
+"""
 
 from .._errors import WarplineError
 
 
 class ClusterError(WarplineError):
-    """The work cannot go on; what was finished is in the store, and the same call goes on from there."""
+    """The work cannot continue. Finished results are in the store, and the same call continues from there."""
 
 
 class LostScheduler(ClusterError):
-    """The scheduler is gone and did not come back."""
+    """The scheduler was lost and did not return."""
 
 
 class Damaged(ClusterError):
-    """Of all inputs, none could be read."""
+    """None of the inputs could be read."""
 
 
 class Misused(ClusterError):

@@ -1,4 +1,4 @@
-"""Profiles as tables of a dataset in Parquet."""
+"""Adds profiles as tables to a dataset in Parquet."""
 
 import json
 import shlex
@@ -17,10 +17,11 @@ _REFUSED = {"--format": "name the form with `format`"}
 
 
 def export(profiles, dataset, *, labels=None, format="parquet", store=None, client=None, workers=None, progress=None):
-    """Puts profiles into a dataset, a folder, one task each: what ``warpline export DIR PROFILES…`` does.
+    """Adds profiles to a dataset, which is a folder, with one task each, as ``warpline export DIR PROFILES…`` does.
 
-    ``labels`` is a dictionary of facts to keep with all of them. Workers have to see the folder under the same path, as the store. What is in the
-    folder already stays. The rest is as with :func:`simulate`; ``path`` of a result is the packed tables of one profile in the store."""
+    ``labels`` is a dictionary of labels that are stored with all of them. Workers must have access to the folder under the
+    same path, as to the store. The existing content of the folder stays. The rest is as with :func:`simulate`; ``path`` of a
+    result is the packed tables of one profile in the store."""
     if format != "parquet":
         raise Misused(f"{format!r} is not a format of datasets; there is parquet")
     folder = Path(absolute(dataset))
@@ -32,7 +33,7 @@ def export(profiles, dataset, *, labels=None, format="parquet", store=None, clie
 
 
 def _usable(folder):
-    """A new or empty folder, or a dataset."""
+    """Checks that a folder is new, empty or a dataset."""
     made_folder(folder)
     try:
         if not (folder / _MANIFEST).is_file() and any(folder.iterdir()):
@@ -52,7 +53,7 @@ def _job(profile, words, form):
 
 
 def _exported(site, command, names, folder):
-    """A task: the tables of a profile, in the store and in the dataset."""
+    """A task: writes the tables of a profile to the store and to the dataset."""
     outcome = outcome_of(site, command, names)
     if not outcome.key:
         if outcome.failed[0][1] == _TOOLCHAIN:
@@ -65,7 +66,7 @@ def _exported(site, command, names, folder):
 
 
 def _fits(packed, manifest):
-    """Whether the dataset is of the version that this program writes."""
+    """Returns whether the dataset has the version that this program writes."""
     def head(text):
         found = json.loads(text)
         return found.get("schema"), found.get("version")

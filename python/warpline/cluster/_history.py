@@ -1,4 +1,4 @@
-"""What `warpline record` kept, as files that workers read."""
+"""The recordings of `warpline record`, as files that workers read."""
 
 import json
 import os
@@ -15,21 +15,21 @@ _USAGE, _UNREADABLE, _NOTHING, _PARTIAL = 2, 3, 4, 7
 class Recorded:
     """A recording whose profile can be read."""
 
-    #: What a user calls it.
+    #: The user's name for it.
     shown: str
     commit: str
-    #: Recordings of one name and models are a history.
+    #: Recordings with the same name and models form a history.
     group: tuple
     file: str
 
     def is_of(self, commit):
-        """Whether it is of the commit, by at least four letters of its name."""
+        """Returns whether the recording belongs to the commit, given by at least four characters of its name."""
         return len(commit) >= 4 and self.commit.startswith(commit)
 
 
 def recorded(history, name, branch, store):
-    """The recordings of a store of `warpline record`, oldest first, and what `warpline` had to note; profiles are written below ``store``,
-    which workers see."""
+    """Returns the recordings in a store of `warpline record`, oldest first, and the notes of `warpline`. Profiles are
+    written below ``store``, to which workers have access."""
     command = [find("warpline"), "history", "--store", os.fspath(history), "--profiles", store.folder / "recordings", "--format", "json"]
     for option, value in (("--name", name), ("--branch", branch)):
         if value is not None:
@@ -50,7 +50,8 @@ def _recorded(row):
 
 
 def pairs(recordings, baseline):
-    """Each recording with the one before it in its history; with a commit as baseline, each with the newest recording of that."""
+    """Returns each recording with the previous one in its history; with a commit as baseline, each with the newest
+    recording of that commit."""
     last, found = {}, []
     if baseline is not None:
         last = {one.group: one for one in recordings if one.is_of(baseline)}

@@ -1,4 +1,4 @@
-"""Profiles of one program, put together as a tree."""
+"""Merges profiles of one program, as a tree."""
 
 from pathlib import Path
 
@@ -9,17 +9,18 @@ from ._merge_task import merge_files, merge_outcomes
 from ._results import Merged, Result
 from ._store import copy_file
 
-#: Profiles of a node. Larger ones start fewer processes and write fewer files, smaller ones leave less to the last, lone process.
+#: The number of profiles of a node. A larger number starts fewer processes and writes fewer files; a smaller number
+#: leaves less work to the last process, which runs alone.
 FAN_IN = 64
-#: So many of the first profiles are tried for the one that all others have to fit.
+#: The number of profiles at the beginning that are tried as the profile which all others must match.
 _CANDIDATES = 16
 
 
 def merge(profiles, output=None, *, fan_in=FAN_IN, store=None, client=None, workers=None, progress=None):
-    """Merges profiles of processes, ranks or runs, ``fan_in`` at a time, and copies the whole to ``output``, if named.
+    """Merges profiles of processes, ranks or runs, ``fan_in`` at a time, and copies the result to ``output``, if given.
 
-    Profiles that are damaged, missing or of another program than the first are left out and reported: see :class:`Merged`. The rest is as
-    with :func:`simulate`."""
+    Profiles that are damaged, missing or belong to another program than the first are excluded and reported: see :class:`Merged`.
+    The rest is as with :func:`simulate`."""
     paths = paths_of(profiles, "profile")
     if fan_in < 2:
         raise Misused("fan_in: a node merges two profiles or more")
@@ -59,10 +60,10 @@ def merge(profiles, output=None, *, fan_in=FAN_IN, store=None, client=None, work
 
 
 def _tree(paths, fan_in, site):
-    """Nodes, children before parents, the root last; and which paths are below a node's member."""
+    """Returns the nodes, children before parents and the root last, and the paths below each member of a node."""
     first = tuple(paths[:_CANDIDATES])
     nodes, ranges = [], []
-    # Complete nodes of each level that no parent has taken yet.
+    # The complete nodes of each level that do not have a parent yet.
     open_levels = [[]]
 
     def add(node, members):

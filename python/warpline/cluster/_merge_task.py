@@ -1,7 +1,8 @@
 """A node of the tree of merges.
 
-``warpline merge`` gives the same bytes in any order and in any parts, so the tree's shape does not matter. Profiles that it cannot read it
-reports in the whole, by the names of their files; so a node gives it these names, and hands on to its parent those without other problems."""
+``warpline merge`` gives the same bytes for any order and any grouping, so the tree's shape does not matter. In the
+merged profile, it reports the profiles that it cannot read, by the names of their files. Therefore, a node passes these
+names to it, and passes to its parent the profiles that have no other problems."""
 
 import re
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ _USAGE, _PARTIAL = 2, 7
 
 @dataclass(frozen=True)
 class _Member:
-    """Of a node: what the user calls it, where it is, its checksum if known, the name that the program sees, and whether others reported it."""
+    """A member of a node: the user's name for it, its path, its checksum if known, the name that the program sees, and
+    whether other nodes reported it."""
 
     called: str
     path: str
@@ -27,12 +29,13 @@ class _Member:
 
 
 def merge_files(site, paths, first):
-    """Merges profiles. Those that cannot be read, or do not fit the first that can (of ``first``, paths), are reported."""
+    """Merges profiles. Profiles that cannot be read, or that do not match the first readable one of ``first`` (paths),
+    are reported."""
     return _merge(site, [_file(path) for path in paths], first)
 
 
 def merge_outcomes(children, site, first):
-    """Merges what other nodes have made. A child reports what it left out."""
+    """Merges the results of other nodes. A child reports the profiles that it excluded."""
     results = [(number, child) for number, child in enumerate(children) if child.key]
     unread = tuple(path for child in children for path in child.unread)
     if not results:
@@ -51,7 +54,7 @@ def merge_outcomes(children, site, first):
             raise ClusterError(f"a result was damaged in the store after it was made ({why}); the same call again makes it anew")
         failed.append((results[at][0], code, why))
     left = [child for number, child in results if number not in {at for at, _, _ in failed}]
-    # One that is left alone stays as it is, to the byte.
+    # A single remaining profile is copied without any change.
     alone = len(left) == 1 and not unread
     return replace(left[0] if alone else merged, failed=tuple(failed), unread=())
 
@@ -82,13 +85,13 @@ def _merge(site, members, first):
 
 
 def _unreadable(site, numbered):
-    """Those that cannot even be read alone."""
+    """Returns the profiles that cannot be read even alone."""
     found = {at: _refusal(site, {at: member}) for at, member in numbered.items()}
     return {at: why for at, why in found.items() if why}
 
 
 def _strangers(site, numbered, first):
-    """Those that do not go with the first readable one of all."""
+    """Returns the profiles that do not match the first readable one of all."""
     model = next((one for one in map(_file, first) if _refusal(site, {0: one}) is None), next(iter(numbered.values())))
     others = {at: member for at, member in numbered.items() if member.path != model.path}
     found = {at: _refusal(site, {0: model, 1: member}) for at, member in others.items()}
@@ -104,7 +107,7 @@ def _refusal(site, numbered):
 
 
 def _one(site, numbered, failed):
-    """The merge of these, and which of them it left out."""
+    """Merges these profiles; returns the result, and the profiles that it excluded."""
     command, names = _command(numbered)
     record, reused = perform(site, command)
     failed = dict(failed)

@@ -1,39 +1,41 @@
-"""What a task hands back: small, since the scheduler holds it; the bytes are in the store."""
+"""The outcome that a task returns. It is small, because the scheduler stores it; the bytes of the result are in the
+store."""
 
 import re
 from dataclasses import dataclass
 
 from ._task import Command, Refused, Unreadable, perform
 
-#: ``UNREADABLE`` of ``warpline``'s exit codes.
+#: The exit code ``UNREADABLE`` of ``warpline``.
 UNREADABLE = 3
-#: Characters of a reason that are handed on.
+#: The maximum number of characters of a reason in an outcome.
 _REASON = 1000
-#: Notes that are handed on; a profile has all of its own.
+#: The maximum number of notes in an outcome; a profile contains all of its own notes.
 _NOTES = 20
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one task. Without a key there is no result, and ``failed`` has the reason."""
+    """The outcome of one task. Without a key, there is no result, and ``failed`` contains the reason."""
 
     key: str = ""
     suffix: str = ""
     sha256: str = ""
     exit_code: int = 0
-    #: What the program had to note.
+    #: The notes of the program.
     notes: tuple = ()
-    #: Inputs that gave nothing: number within the task's, exit code, why.
+    #: The inputs without a result: their number within the task's inputs, the exit code, and the reason.
     failed: tuple = ()
-    #: Inputs of a merge that are there and cannot be read, where there was nothing to merge them with.
+    #: The inputs of a merge that exist but cannot be read, if there was no other input to merge them with.
     unread: tuple = ()
     reused: bool = False
-    #: Seconds of processors that ``warpline`` took, now or when the result was made.
+    #: The processor time of ``warpline`` in seconds, now or when the result was computed.
     cpu_seconds: float = 0.0
 
 
 def outcome_of(site, command, names):
-    """Performs a command whose only input of interest is the first; ``names`` are the user's for those of the command."""
+    """Performs a command of which only the first input can fail; ``names`` are the user's names for the names in the
+    command."""
     try:
         record, reused = perform(site, command)
     except Refused as refused:
@@ -44,7 +46,7 @@ def outcome_of(site, command, names):
 
 
 def of_record(record, reused, command: Command, names, failed=()):
-    """The outcome in a record."""
+    """Returns the outcome in a record."""
     return Outcome(
         key=record["key"],
         suffix=command.suffix,
@@ -58,7 +60,7 @@ def of_record(record, reused, command: Command, names, failed=()):
 
 
 def reason(output, names, code):
-    """Why the program refused, with the user's names."""
+    """Returns the reason why the program refused its input, with the user's names."""
     if code < 0:
         ended = f"warpline was ended by signal {-code}"
         output = f"{ended}: {output}" if output else ended
@@ -67,7 +69,7 @@ def reason(output, names, code):
 
 
 def notes(output, names):
-    """The notes in the program's output."""
+    """Returns the notes in the program's output."""
     lines = (_plain(line, names) for line in output.splitlines())
     found = [line[len("note: ") :][:_REASON] for line in lines if line.startswith("note: ")]
     return tuple(found[:_NOTES])
@@ -77,5 +79,5 @@ def _plain(line, names):
     table = dict(names)
     if line.startswith("warpline: "):
         line = line[len("warpline: ") :]
-    # All at once: a user's name may contain one of ours.
+    # All names are replaced in one pass, because a user's name may contain one of the internal names.
     return re.sub("|".join(map(re.escape, table)), lambda found: table[found[0]], line) if table else line

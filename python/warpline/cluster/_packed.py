@@ -1,4 +1,4 @@
-"""A folder as one file, whose bytes follow from its content, and back."""
+"""Packs a folder into one file, whose bytes depend only on the folder's content, and unpacks it."""
 
 import hashlib
 import tarfile
@@ -10,7 +10,7 @@ from ._store import replace_file
 
 
 def pack(folder, file):
-    """Writes all files below a folder into one (`tar`), in the order of their names and without times and owners."""
+    """Writes all files below a folder to one file (`tar`), in the order of their names and without times and owners."""
     with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as packed:
         for path in sorted(one for one in Path(folder).rglob("*") if one.is_file()):
             entry = tarfile.TarInfo(path.relative_to(folder).as_posix())
@@ -20,7 +20,8 @@ def pack(folder, file):
 
 
 def place(file, folder):
-    """Puts the files of a packed folder below another; each appears whole, and one that is there with the same content stays."""
+    """Copies the files of a packed folder to another folder. Each file appears only when it is complete, and an
+    existing file with the same content is not changed."""
     with tarfile.open(file) as packed:
         for entry in packed:
             name = PurePosixPath(entry.name)

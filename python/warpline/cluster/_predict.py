@@ -1,4 +1,4 @@
-"""Launches that were never made, over kernels, sizes and models."""
+"""Predicts launches that were never made, over kernels, sizes and models."""
 
 import itertools
 from pathlib import Path
@@ -36,14 +36,14 @@ def predict(
     """Predicts each kernel of each profile, on each model, with each of ``settings``, one task each.
 
     ``kernels``
-        Regular expressions, each of one kernel; by default a profile's only one.
+        Regular expressions, each for one kernel; by default the only kernel of a profile.
     ``models``
-        Names of ``warpline gpus``, or files; by default the profile's first.
+        Names of ``warpline gpus``, or files; by default the first model of the profile.
     ``settings``
-        Other values of parameters: a dictionary of names to values or lists of values, of which all combinations are taken, or a list of
-        dictionaries.
+        Other values of parameters: a dictionary of names to values or lists of values, of which all combinations are used,
+        or a list of dictionaries.
     ``options``
-        Further options of ``warpline predict``, as ``"--block 32x8,64x4"``; several configurations as with :func:`simulate`.
+        More options of ``warpline predict``, such as ``"--block 32x8,64x4"``; several configurations as with :func:`simulate`.
 
     The rest is as with :func:`simulate`."""
     suffix = _suffix(format)

@@ -1,4 +1,4 @@
-"""What a terminal shows while tasks run: one line, and the address of Dask's dashboard."""
+"""The progress of tasks on a terminal: one line, and the address of Dask's dashboard."""
 
 import logging
 import sys
@@ -10,7 +10,8 @@ _BAR = 24
 
 
 class Progress:
-    """Of a graph with ``total`` tasks. Shown where ``enabled``, and by default if standard error is a terminal."""
+    """The progress of a graph with ``total`` tasks. It is shown if ``enabled``; by default, if standard error is a
+    terminal."""
 
     def __init__(self, what, total, enabled=None):
         self._what, self._total = what, total
@@ -27,7 +28,7 @@ class Progress:
             sys.stderr.write("\n")
 
     def connected(self, client):
-        """Prints where the dashboard is."""
+        """Prints the address of the dashboard."""
         try:
             import bokeh as _
         except ImportError:
@@ -36,20 +37,20 @@ class Progress:
             log.info("scheduler %s, dashboard %s", client.scheduler.address, client.dashboard_link)
 
     def workers(self, threads):
-        """Counts them; prints, once, that there are none."""
+        """Counts the workers; prints a message, once, if there are none."""
         if not threads and not self._idle:
             log.warning("the scheduler has no workers yet; waiting for some")
         self._idle = not threads
         self._threads = threads
 
     def finished(self, outcome):
-        """One task more."""
+        """Counts a finished task."""
         self._finished += 1
         self._reused += outcome.reused
         self._failed += len(outcome.failed)
 
     def tick(self):
-        """Draws, if it is time."""
+        """Updates the line, if enough time has passed."""
         if time.monotonic() - self._drawn > _REDRAW_SECONDS:
             self._draw()
 

@@ -1,4 +1,4 @@
-"""What calls return."""
+"""The results that calls return."""
 
 import json
 from dataclasses import dataclass, field
@@ -7,28 +7,28 @@ from typing import Optional
 
 from ._store import copy_file, replace_file
 
-#: The list of results, in the folder that these were copied to.
+#: The list of results, in the folder to which they were copied.
 INDEX = "index.json"
 
 
 @dataclass(frozen=True)
 class Result:
-    """One result, or why there is none.
+    """One result, or the reason why there is none.
 
     ``input``
-        What it was made of: the path as it was given; for a comparison, the later profile.
+        The input: the path as it was given; for a comparison, the later profile.
     ``settings``
-        What else it follows from: ``model``, ``options``, ``kernel``, ``set``, ``before``.
+        The other values on which the result depends: ``model``, ``options``, ``kernel``, ``set``, ``before``.
     ``path``
-        Its file: below ``output`` where that was given, else in the store. Nothing where there is an ``error``.
+        The file: below ``output`` if that was given, otherwise in the store. ``None`` if there is an ``error``.
     ``error``, ``exit_code``
-        Why there is none, and the code with which ``warpline`` ended.
+        The reason why there is no result, and the exit code of ``warpline``.
     ``notes``
-        What ``warpline`` had to note.
+        The notes of ``warpline``.
     ``reused``
-        Whether the store had it.
+        Whether the result was already in the store.
     ``sha256``, ``cpu_seconds``
-        Checksum of the file; the time of processors that making it took."""
+        The checksum of the file, and the processor time for computing it."""
 
     input: str
     settings: dict
@@ -41,7 +41,7 @@ class Result:
     cpu_seconds: float = 0.0
 
     def load(self):
-        """The result: a :class:`warpline.Profile`, or the document of a prediction or a comparison."""
+        """Returns the result: a :class:`warpline.Profile`, or the document of a prediction or a comparison."""
         from .._errors import WarplineError
         from .._tables import load
 
@@ -54,16 +54,16 @@ class Result:
 
 
 class Results(list):
-    """Results in the order of the inputs and settings."""
+    """The results in the order of the inputs and settings."""
 
     @property
     def failed(self):
-        """Those that there are none of."""
+        """Returns the entries without a result."""
         return [one for one in self if one.path is None]
 
     @property
     def frame(self):
-        """A pandas data frame with a row for each."""
+        """Returns a pandas data frame with a row for each result."""
         from .._data_frames import pandas_module
 
         names = sorted({name for one in self for name in one.settings})
@@ -76,7 +76,8 @@ class Results(list):
 
 @dataclass(frozen=True)
 class Merged:
-    """A profile of many. ``failed`` has a :class:`Result` with an ``error`` for each profile that is not in it."""
+    """A profile that was merged from many. ``failed`` contains a :class:`Result` with an ``error`` for each profile
+    that was excluded."""
 
     path: Path
     profiles: int
@@ -89,14 +90,14 @@ class Merged:
     cpu_seconds: float = 0.0
 
     def load(self):
-        """The profile."""
+        """Returns the profile."""
         from .._tables import load
 
         return load(self.path)
 
 
 def of_outcome(outcome, store, given, settings, target=None):
-    """The result of a task with one input; its file is copied to ``target``."""
+    """Returns the result of a task with one input; its file is copied to ``target``."""
     if not outcome.key:
         _, code, why = outcome.failed[0]
         return Result(given, settings, error=why, exit_code=code)
@@ -117,7 +118,7 @@ def of_outcome(outcome, store, given, settings, target=None):
 
 
 def write_index(folder, results):
-    """Lists results in the folder of their files, for people and programs."""
+    """Writes a list of the results to the folder of their files, for people and programs."""
     rows = [
         {
             "input": one.input,
@@ -135,13 +136,13 @@ def write_index(folder, results):
 
 
 class Names:
-    """File names in a folder: by input and settings, and with a number where two would be the same."""
+    """File names in a folder, from the input and the settings, with a number if two names would be equal."""
 
     def __init__(self, folder):
         self._folder, self._used = Path(folder), {INDEX}
 
     def take(self, parts, suffix):
-        """A path for a result."""
+        """Returns a new path for a result."""
         name = ".".join(filter(None, map(_plain, parts)))[:150]
         file, count = f"{name}{suffix}", 1
         while file in self._used:

@@ -1,4 +1,4 @@
-"""Kept traces on many models and configurations."""
+"""Analyses stored traces with many models and configurations."""
 
 from pathlib import Path
 
@@ -22,17 +22,18 @@ def simulate(traces, models, options=None, *, output=None, store=None, client=No
     ``models``
         Names of ``warpline gpus``, or files.
     ``options``
-        Configurations: texts as ``"--l2-copies cold"``, lists of words, or a dictionary of names to these. By default one, without options.
+        Configurations: texts such as ``"--l2-copies cold"``, lists of words, or a dictionary from names to these. The
+        default is one configuration without options.
     ``output``
-        A folder that results are copied to, with an ``index.json``; by default they stay in the store.
+        A folder to which results are copied, with an ``index.json``; by default they stay in the store.
     ``store``
         The folder of results, or a :class:`Store`; by default ``warpline-store`` in the working directory.
     ``client``
-        Dask's: nothing for processes of this machine, an address, a scheduler file, a ``Client``, a cluster.
+        The Dask client: ``None`` for processes on this machine, an address, a scheduler file, a ``Client``, a cluster.
     ``workers``
-        Processes, where these are of this machine; by default one for each core.
+        The number of processes on this machine; by default one for each core.
     ``progress``
-        Whether a line shows how far it is; by default if standard error is a terminal.
+        Whether a line shows the progress; by default if standard error is a terminal.
 
     Returns :class:`Results`: a trace that cannot be read is reported in its own rows."""
     configurations = options_of(options, _REFUSED)

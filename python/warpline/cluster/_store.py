@@ -1,4 +1,4 @@
-"""The store: a folder of results, each under a name that follows from what it was made of.
+"""The store: a folder of results. The name of a result depends on its inputs, its command and its program.
 
 ::
 
@@ -6,7 +6,7 @@
     results/ab/KEY.wlprof    a result, renamed to this name when it was complete
     results/ab/KEY.record    its record, written after it: without one, or with one that does not fit, there is no result
     digests/cd/…             checksums of large inputs, by name, size and times
-    scratch/…                what tasks are working at; of no value once they are gone
+    scratch/…                files of running tasks; of no value after the tasks have ended
 """
 
 import contextlib
@@ -28,13 +28,15 @@ MARK = "warpline-store.json"
 
 
 def key_of(*, program, command, inputs):
-    """The name of what ``program`` (its checksum) makes with ``command`` of ``inputs`` (pairs of name and checksum)."""
+    """Returns the name of the result of ``program`` (its checksum) for ``command`` and ``inputs`` (pairs of name and
+    checksum)."""
     whole = {"schema": SCHEMA, "version": VERSION, "program": program, "command": list(command), "inputs": list(map(list, inputs))}
     return hashlib.sha256(_canonical(whole)).hexdigest()
 
 
 class Store:
-    """A folder of results, made where there is none. Any number of processes and machines may use it at once."""
+    """A folder of results, which is created if it does not exist. Any number of processes and machines may use it at
+    the same time."""
 
     def __init__(self, folder):
         self.folder = Path(folder).expanduser().absolute()
@@ -61,11 +63,11 @@ class Store:
         return found["id"]
 
     def place(self, key, suffix):
-        """Where the result of a key is, or will be."""
+        """Returns the path of the result for a key, whether it exists or not."""
         return self.folder / "results" / key[:2] / f"{key}{suffix}"
 
     def lookup(self, key, suffix):
-        """The record of a finished result whose file is intact, else nothing."""
+        """Returns the record of a finished result whose file is intact, otherwise ``None``."""
         try:
             record = json.loads(self.place(key, ".record").read_bytes())
             if record.pop("check", None) != hashlib.sha256(_canonical(record)).hexdigest() or record["key"] != key:
@@ -76,9 +78,10 @@ class Store:
         return record if (digest, size) == (record["sha256"], record["bytes"]) else None
 
     def commit(self, key, made, suffix, facts):
-        """Takes a complete file in; returns its record.
+        """Adds a complete file; returns its record.
 
-        Nothing is flushed to the disk: what a power failure leaves half written does not fit its checksum and is made again."""
+        Nothing is flushed to the disk: a file that a power failure leaves incomplete does not match its checksum and is
+        computed again."""
         digest, size = digest_of_file(made)
         place = self.place(key, suffix)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +93,7 @@ class Store:
 
     @contextlib.contextmanager
     def scratch(self):
-        """A folder for one task, on the file system of the results."""
+        """Returns a folder for one task, on the file system of the results."""
         above = self.folder / "scratch"
         above.mkdir(exist_ok=True)
         folder = tempfile.mkdtemp(prefix=f"{socket.gethostname()}.{os.getpid()}.", dir=above)
@@ -100,7 +103,7 @@ class Store:
             shutil.rmtree(folder, ignore_errors=True)
 
     def sweep(self):
-        """Removes what killed tasks of this machine have left."""
+        """Removes the files that killed tasks of this machine have left."""
         here = f"{socket.gethostname()}."
         for folder in (self.folder / "scratch").glob("*"):
             process = folder.name[len(here) :].partition(".")[0] if folder.name.startswith(here) else ""
@@ -113,7 +116,7 @@ class Store:
 
 
 def replace_file(path, content):
-    """Writes a file so that it is whole or not there."""
+    """Writes a file such that it is either complete or does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _partial(path) as partial:
         partial.write_bytes(content)
@@ -121,7 +124,7 @@ def replace_file(path, content):
 
 
 def copy_file(source, path):
-    """Copies a file so that it is whole or not there."""
+    """Copies a file such that it is either complete or does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _partial(path) as partial:
         shutil.copyfile(source, partial)
@@ -129,7 +132,7 @@ def copy_file(source, path):
 
 
 def _write_once(path, content):
-    """Writes a file that stays as the first of several processes wrote it."""
+    """Writes a file; if several processes write it, the content of the first stays."""
     with _partial(path) as partial:
         partial.write_bytes(content)
         try:
@@ -137,13 +140,13 @@ def _write_once(path, content):
         except FileExistsError:
             pass
         except OSError:
-            # A file system without links.
+            # The file system does not support links.
             partial.replace(path)
 
 
 @contextlib.contextmanager
 def _partial(path):
-    """A unique name next to a file, which is removed afterwards."""
+    """Returns a unique name in the folder of a file; the file with this name is removed afterwards."""
     partial = path.with_name(f".{uuid.uuid4().hex}.partial")
     try:
         yield partial

@@ -1,4 +1,4 @@
-"""What a worker does: one command of ``warpline`` on files, whose result goes into the store."""
+"""The work of a worker: it runs one command of ``warpline`` on files, and adds the result to the store."""
 
 import functools
 import os
@@ -16,13 +16,13 @@ from ._errors import ClusterError
 from ._packed import pack
 from ._store import MARK, Store, key_of
 
-#: Text of a program that is kept, in characters.
+#: The maximum number of characters of a program's output that are kept.
 _SAID = 32_000
 
 
 @dataclass(frozen=True)
 class Site:
-    """What every task of a call has in common."""
+    """The values that all tasks of a call share."""
 
     store: str
     store_id: str
@@ -32,7 +32,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Input:
-    """A file that a command reads: the name by which the command calls it, where it is, and its checksum where it is known."""
+    """A file that a command reads: its name in the command, its path, and its checksum if it is known."""
 
     name: str
     path: str
@@ -41,24 +41,25 @@ class Input:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of ``warpline``, with names of inputs and of the output in its own folder: a function of their content alone."""
+    """A command of ``warpline``, with names of inputs and of the output in its own folder, so that it depends only on
+    their content."""
 
     arguments: tuple
     inputs: tuple
     output: str
-    #: Exit codes that leave a result.
+    #: The exit codes after which there is a result.
     accepted: tuple = (0,)
-    #: A folder that the program makes, where the output is that packed.
+    #: The folder that the program creates, if the output is this folder in packed form.
     folder: str = ""
 
     @property
     def suffix(self):
-        """Of the result's name."""
+        """Returns the suffix of the result's name."""
         return Path(self.output).suffix
 
 
 class Refused(Exception):
-    """The program took an input, or all of them, for unusable."""
+    """The program refused one or all of the inputs."""
 
     def __init__(self, code, said):
         super().__init__(said)
@@ -66,7 +67,7 @@ class Refused(Exception):
 
 
 class Unreadable(Exception):
-    """An input that is not there, or that changes."""
+    """An input that does not exist, or that changes."""
 
     def __init__(self, path, why):
         super().__init__(f"{path}: {why}")
@@ -74,12 +75,12 @@ class Unreadable(Exception):
 
 
 def site_of(store, package):
-    """What tasks have to find on their machine: this store and this machine's program."""
+    """Returns the values that tasks need on their machine: this store and this machine's program."""
     return Site(str(store.folder), store.id, _program_digest(), package)
 
 
 def perform(site, command):
-    """Makes a result, or finds it in the store: its record, and whether it was there before."""
+    """Computes a result, or finds it in the store; returns its record, and whether it already existed."""
     store = ready(site)
     states = {}
     inputs = []
@@ -119,13 +120,13 @@ def perform(site, command):
 
 
 def place_of(site, key, suffix):
-    """Where the file of a result is."""
+    """Returns the path of a result's file."""
     return str(Path(site.store, "results", key[:2], key + suffix))
 
 
 @functools.lru_cache(maxsize=8)
 def ready(site):
-    """The store, once this process is known to have what the caller has."""
+    """Returns the store, after checking that this process has the same store and program as the caller."""
     here = socket.gethostname()
     from .. import __version__
 
@@ -172,10 +173,11 @@ def _state(path):
 
 
 def _run(command, folder):
-    """Runs the program in a folder: its exit code, its output, seconds of processors, seconds."""
+    """Runs the program in a folder; returns its exit code, its output, the processor time in seconds, and the elapsed
+    seconds."""
     program = find("warpline")
-    # Nothing of the caller's environment but the way to the program, which is called by its mere name: a result must
-    # not depend on where it was made.
+    # The program gets no variables of the caller's environment except the path to the program, which is called by its
+    # name alone: a result must not depend on the machine.
     environment = {"PATH": f"{program.parent}{os.pathsep}{os.defpath}", "LANG": "C.UTF-8"}
     environment |= {name: os.environ[name] for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ}
     began = time.perf_counter()
@@ -189,7 +191,7 @@ def _run(command, folder):
     )
     with process.stderr:
         said = process.stderr.read()
-    # Waited for here, since this returns the process's own time.
+    # The process is awaited here, because this call returns its own processor time.
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     text = said[-4 * _SAID :].decode(errors="replace").strip()[-_SAID:]
@@ -198,7 +200,8 @@ def _run(command, folder):
 
 @functools.lru_cache(maxsize=1)
 def _dying_with_us():
-    """What lets the program end with the worker's thread that started it, where the system has it: a killed worker leaves none behind."""
+    """Returns options that make the program end with the worker's thread that started it, if the system supports this.
+    A killed worker then leaves no running program."""
     tool = shutil.which("setpriv", path=os.defpath)
     words = [tool, "--pdeathsig", "KILL", "--"] if tool else []
     if words and subprocess.run([*words, "true"], capture_output=True, stdin=subprocess.DEVNULL).returncode == 0:

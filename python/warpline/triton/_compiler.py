@@ -1,5 +1,5 @@
-"""The last stages of Triton's compiler: its LLVM IR becomes a shared object for the CPU device, which Triton keeps in its own cache in
-the place of the GPU's code."""
+"""The last stages of Triton's compiler: Triton's LLVM IR becomes a shared object for the CPU device, which Triton
+stores in its own cache instead of the GPU's code."""
 
 import functools
 import hashlib
@@ -17,7 +17,7 @@ from .._errors import WarplineError
 
 
 def install():
-    """Takes the place of Triton's compiler for NVIDIA's GPUs."""
+    """Replaces Triton's compiler for NVIDIA GPUs."""
     nvidia = backends["nvidia"]
     if not issubclass(nvidia.compiler, _Mixin):
         compiler = type("WarplineBackend", (_Mixin, nvidia.compiler), {})
@@ -25,10 +25,10 @@ def install():
 
 
 class _Mixin:
-    """Stages of Triton's compiler, but for the last."""
+    """The stages of Triton's compiler, except the last."""
 
     def add_stages(self, stages, options, *rest):
-        """Replaces what ptxas would make."""
+        """Replaces the stage that calls ptxas."""
         super().add_stages(stages, options, *rest)
         texts = {}
 
@@ -37,7 +37,7 @@ class _Mixin:
 
             def made(source, metadata):
                 result = make(source, metadata)
-                # Later stages change the module of the first one.
+                # Later stages change the module of the first stage.
                 texts[stage] = result if isinstance(result, str) else str(result)
                 return result
 
@@ -46,7 +46,7 @@ class _Mixin:
         stages.update({stage: keep(stage) for stage in ("ttir", "llir", "ptx") if stage in stages})
 
         def shared_object(ptx, metadata):
-            # A stage that is overridden, or that the source begins with, does not come by here.
+            # If a stage is overridden, or the source begins with a later stage, this function is not called for it.
             if "llir" not in texts:
                 raise WarplineError("a kernel that begins as PTX cannot run on the CPU device, which takes LLVM IR")
             resources = registers(ptx, self.target.arch)
@@ -56,13 +56,13 @@ class _Mixin:
         stages["cubin"] = shared_object
 
     def hash(self):
-        """What Triton's cache goes by."""
+        """Returns the key for Triton's cache."""
         return f"{super().hash()}-warpline-{_compiler_stamp()}"
 
 
 @functools.lru_cache(maxsize=1)
 def _compiler_stamp():
-    """Changes with the compiler, and with its options in the environment."""
+    """Returns a value that changes with the compiler, and with its options in the environment."""
     path = _binaries.find("warpline-cc")
     stamp = path.stat()
     options = os.environ.get("WARPLINE_CC_DISABLE", "")
@@ -70,7 +70,7 @@ def _compiler_stamp():
 
 
 def parameter_names(ttir, kernel):
-    """What the source calls the parameters that a kernel takes, in their order, by the text of Triton's own IR."""
+    """Returns the source names of a kernel's parameters in their order, from the text of Triton's own IR."""
     header = re.search(rf"tt\.func public @{re.escape(kernel)}\((.*)", ttir)
     names = []
     for parameter in re.split(r",\s(?=%)", header[1]) if header else []:
@@ -81,7 +81,7 @@ def parameter_names(ttir, kernel):
 
 
 def compile_ir(text, name, architecture, resources=None, names=()):
-    """The shared object of a kernel's LLVM IR, ``names`` those of its parameters."""
+    """Returns the shared object for a kernel's LLVM IR; ``names`` are the names of its parameters."""
     with tempfile.TemporaryDirectory(prefix="warpline-triton-") as folder:
         source, made = Path(folder, f"{name[:100]}.ll"), Path(folder, "kernel.so")
         source.write_text(text)
@@ -97,12 +97,13 @@ def compile_ir(text, name, architecture, resources=None, names=()):
 
 
 def _cause(said, source):
-    """The compiler's message, without the name of the temporary file."""
+    """Returns the compiler's message, without the name of the temporary file."""
     return said.strip().replace("warpline-cc: error: ", "").replace(f"{source}: ", "")
 
 
 def registers(ptx, architecture):
-    """Registers and bytes of spills per thread that ptxas would need; ``None`` if Triton's ptxas cannot report them."""
+    """Returns the registers and the bytes of spills per thread that ptxas would need, or ``None`` if Triton's ptxas
+    cannot report them."""
     program = Path(triton.__file__).parent / "backends/nvidia/bin" / ("ptxas-blackwell" if architecture >= 100 else "ptxas")
     if not program.is_file():
         return None

@@ -1,4 +1,4 @@
-"""Triton's driver: one GPU, which is the CPU device."""
+"""Triton's driver for one GPU, which is the CPU device."""
 
 import ctypes
 import threading
@@ -10,7 +10,7 @@ from .. import _runtime
 from ._launcher import Launcher
 from ._target import architecture
 
-#: Driver numbers of the device's attributes, by Triton's names of its properties.
+#: The driver's numbers of the device's attributes, by Triton's names of its properties.
 _PROPERTIES = {
     "max_shared_mem": 97,
     "max_num_regs": 82,
@@ -20,26 +20,27 @@ _PROPERTIES = {
     "mem_clock_rate": 36,
     "mem_bus_width": 37,
 }
-#: ``CU_FUNC_ATTRIBUTE_…``: largest block, bytes of local memory, registers, dynamic shared memory.
+#: ``CU_FUNC_ATTRIBUTE_…``: the largest block, bytes of local memory, registers, dynamic shared memory.
 _MAX_THREADS, _LOCAL, _REGISTERS, _SHARED_LIMIT = 0, 3, 4, 8
-#: Dynamic shared memory that needs no leave.
+#: The dynamic shared memory that a kernel may use without setting an attribute.
 _SHARED_PLAIN = 48 << 10
 
-#: What the kernel that is loaded next is called; Triton makes its launcher first.
+#: The name of the kernel that is loaded next; Triton creates its launcher first.
 _shown = threading.local()
 
 
 class _Utils:
-    """What Triton's own driver has in C."""
+    """The functions that Triton's own driver implements in C."""
 
     def __init__(self):
         self._lock = threading.Lock()
-        #: By code and name.
+        #: The modules, by code and name.
         self._modules: dict = {}
 
     def load_binary(self, name, kernel, shared, device):
-        """Loads what the compiler made: module, function, registers, spills, largest block. The same code under the same name is
-        one module: profiles distinguish kernels by their modules, and threads that launch a kernel for the first time each compile it."""
+        """Loads the compiler's result; returns module, function, registers, spills and the largest block. The same code
+        with the same name is one module, because profiles distinguish kernels by their modules, and several threads
+        that launch a kernel for the first time each compile it."""
         function = ctypes.c_size_t()
         shown = getattr(_shown, "name", None) or name
         _runtime.enter_thread()
@@ -56,14 +57,15 @@ class _Utils:
         return module, function.value, attributes[0], attributes[1] // 4, attributes[2]
 
     def unload_module(self, module):
-        """It stays: the same kernel may come again, as of threads, or of a notebook's cell."""
+        """Does nothing: the module stays loaded, because the same kernel may be loaded again, for example by threads or
+        by a notebook's cell."""
 
     def get_device_properties(self, device):
-        """Properties of the modelled GPU."""
+        """Returns properties of the modelled GPU."""
         return {name: _runtime.device_attribute(number) for name, number in _PROPERTIES.items()}
 
     def set_printf_fifo_size(self, size):
-        """Output of kernels is not limited by a buffer here."""
+        """Does nothing, because no buffer limits the output of kernels here."""
 
 
 class WarplineDriver(DriverBase):
@@ -78,49 +80,49 @@ class WarplineDriver(DriverBase):
         self.set_current_device = lambda device: None
 
     def launcher_cls(self, source, metadata):
-        """What launches a kernel. Triton loads its code right afterwards."""
+        """Returns the class that launches a kernel. Triton loads the kernel's code immediately afterwards."""
         launcher = Launcher(source, metadata)
         _shown.name = launcher.shown
         return launcher
 
     @classmethod
     def is_active(cls):
-        """It was installed."""
+        """Returns true, because the driver was installed."""
         return True
 
     def map_python_to_cpp_type(self, ty):
-        """No launcher in C++ is made."""
+        """Returns the type unchanged, because no launcher in C++ is generated."""
         return ty
 
     def get_current_target(self):
-        """What kernels are compiled for."""
+        """Returns the target for which kernels are compiled."""
         return GPUTarget("cuda", architecture(), 32)
 
     def get_active_torch_device(self):
-        """The device of tensors that kernels work on."""
+        """Returns the device of the tensors on which kernels work."""
         import torch
 
         return torch.device("cuda", 0) if getattr(torch, "_warpline", False) else torch.device("cpu")
 
     def get_device_interface(self):
-        """PyTorch's module for the device."""
+        """Returns PyTorch's module for the device."""
         import torch
 
         return torch.cpu
 
     def get_benchmarker(self):
-        """Estimates of the model in the place of times."""
+        """Returns a function that gives estimates of the model instead of measured times."""
         from ._testing import do_bench
 
         return do_bench
 
     def get_empty_cache_for_benchmark(self):
-        """Nothing needs to be cleared: each estimate begins with empty caches."""
+        """Returns ``None``, because nothing needs to be cleared: each estimate begins with empty caches."""
         return None
 
     def clear_cache(self, cache):
         """See :meth:`get_empty_cache_for_benchmark`."""
 
     def assemble_tensormap_to_arg(self, tensormaps_info, args):
-        """No tensor maps."""
+        """Not used, because tensor maps are not supported."""
         return args

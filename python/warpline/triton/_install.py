@@ -1,4 +1,4 @@
-"""Puts Warpline's compiler and driver in the places of Triton's."""
+"""Replaces Triton's compiler and driver by Warpline's."""
 
 import os
 import re
@@ -14,14 +14,14 @@ from .. import _frames, _runtime
 from .._errors import WarplineError
 from .._imports import after
 
-#: The first version that runs.
+#: The oldest supported version.
 _OLDEST = (3, 6)
 
 _installed: list = []
 
 
 def is_installed():
-    """Whether the driver is in its place."""
+    """Returns whether the driver is installed."""
     return bool(_installed)
 
 

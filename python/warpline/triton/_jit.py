@@ -1,4 +1,4 @@
-"""Lets kernels be given arrays that Triton does not accept."""
+"""Allows kernels to receive arrays that Triton does not accept."""
 
 import functools
 
@@ -9,14 +9,14 @@ from .._arrays import as_argument
 
 
 def install():
-    """Wraps the ways into each kernel."""
+    """Wraps the functions that launch a kernel."""
     _wrap(JITFunction, lambda kernel: kernel.arg_names)
-    # Programs' own functions that prune or choose are given the arrays as they are.
+    # The program's own functions that prune or select configurations receive the arrays unchanged.
     _wrap(Autotuner, lambda tuner: {*tuner.reset_to_zero, *tuner.restore_value})
 
 
 def _wrap(kind, names):
-    """Exchanges the arrays that parameters of ``names(self)`` are given."""
+    """Converts the arrays that parameters of ``names(self)`` receive."""
     original = kind.run
     if getattr(original, "_warpline", False):
         return

@@ -1,4 +1,4 @@
-"""Launches of one kernel: its arguments packed as the kernel takes them."""
+"""Launches one kernel, with its arguments packed in the kernel's layout."""
 
 import ctypes
 import operator
@@ -8,7 +8,7 @@ from .. import _frames, _runtime, _tensors
 from .._errors import WarplineError
 from ._names import shown
 
-#: Parameter types of kernels as C types.
+#: The C types for the parameter types of kernels.
 _TYPES = {
     "i1": ctypes.c_uint8,
     "i8": ctypes.c_int8,
@@ -32,7 +32,7 @@ def _half(value):
 
 def _brain(value):
     bits = struct.unpack("I", struct.pack("f", value))[0]
-    # To nearest, ties to even; NaN keeps a bit of its payload.
+    # Rounds to nearest, ties to even; NaN keeps a bit of its payload.
     if bits & 0x7FFFFFFF > 0x7F800000:
         return ctypes.c_uint16(bits >> 16 | 0x40)
     return ctypes.c_uint16(bits + 0x7FFF + (bits >> 16 & 1) >> 16)
@@ -42,7 +42,8 @@ _CONVERSIONS = {"fp16": _half, "bf16": _brain}
 
 
 def _flat(signature, values, names):
-    """Parameters that the kernel takes, one after another: type, value, name. Tuples count as their elements."""
+    """Returns the parameters that the kernel takes, one after another: type, value, name. A tuple counts as its
+    elements."""
     for ty, value, name in zip(signature, values, names):
         if isinstance(ty, tuple):
             yield from _flat(ty, value, [f"{name}[{index}]" for index in range(len(ty))])
@@ -51,7 +52,8 @@ def _flat(signature, values, names):
 
 
 def _expanded(ty, value):
-    """A tensor descriptor as the kernel takes it: base, shape, strides and options, then shape and strides once more."""
+    """Returns a tensor descriptor in the form that the kernel takes: base, shape, strides and options, then shape and
+    strides again."""
     if isinstance(ty, str) and ty.startswith("tensordesc"):
         shape, strides = list(value.shape), list(value.strides)
         rounds = getattr(value, "round_f32_to_tf32", None)
@@ -115,7 +117,7 @@ class Launcher:
             _runtime.call("cuLaunchCooperativeKernel", *where)
         else:
             _runtime.call("cuLaunchKernel", *where, None)
-        # A launch returns before its kernel has failed; its caller should get the error here.
+        # A launch returns before its kernel has failed; this call makes the caller of the launch receive the error.
         _runtime.call("cuCtxSynchronize")
 
     def _argument(self, ty, value, name, frames):

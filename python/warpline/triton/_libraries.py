@@ -1,5 +1,5 @@
-"""Libraries that Triton itself binds for comparison: what they would do on a GPU, PyTorch does on the CPU. No kernel of theirs is
-profiled."""
+"""Libraries that Triton itself binds for comparison. PyTorch performs their operations on the CPU; their kernels are
+not profiled."""
 
 
 class CublasLt:
@@ -18,7 +18,7 @@ class CublasLt:
 
 
 def install():
-    """Takes the place of Triton's binding, which searches NVIDIA's library when a product is requested."""
+    """Replaces Triton's binding, which searches for NVIDIA's library when a product is requested."""
     from triton._C.libtriton import nvidia
 
     if hasattr(nvidia, "cublas"):

@@ -1,13 +1,14 @@
-"""What a kernel is called in profiles: its function, and what it was specialised for."""
+"""The name of a kernel in profiles: its function, and the properties for which it was specialised."""
 
-#: By function and declared constants: what the first kernel of that name was specialised for besides.
+#: For each function and its declared constants, the other properties for which the first kernel with this name was
+#: specialised.
 _first: dict = {}
 
 
 def shown(source, metadata, names):
-    """The kernel's name with its constants in the signature, and the warps of a block where they are not four. Triton
-    makes several kernels of that name for arguments of other types, or whose sizes are multiples of 16 or are 1: those that come
-    later are distinguished by what differs from the first."""
+    """Returns the kernel's name with its constants in the signature, and the warps of a block if there are not four.
+    Triton may create several kernels with this name, for arguments of other types, or whose sizes are multiples of
+    16 or equal to 1. Later kernels are distinguished by their differences from the first."""
     function = getattr(source, "fn", None)
     name = getattr(function, "__name__", None) or metadata.name
     declared = {parameter.name for parameter in getattr(function, "params", []) if parameter.is_constexpr}
@@ -26,8 +27,8 @@ def shown(source, metadata, names):
 
 
 def _traits(source, metadata, names, declared):
-    """What a kernel is specialised for besides: types of parameters, multiples of 16 (`n%16`, else `n%1`), values that have become
-    constants, stages of pipelines."""
+    """Returns the other properties for which a kernel is specialised: types of parameters, multiples of 16 (`n%16`,
+    otherwise `n%1`), values that have become constants, stages of pipelines."""
     constants, attributes = getattr(source, "constants", {}), getattr(source, "attrs", None) or {}
     found = {}
     for index, (name, ty) in enumerate(source.signature.items()):

@@ -1,4 +1,5 @@
-"""Kernels in the cells of a notebook: IPython names a cell like a file that is not there, and the report shows source lines."""
+"""Kernels in the cells of a notebook. IPython gives a cell the name of a file that does not exist, and the report shows
+source lines."""
 
 import inspect
 import os
@@ -8,7 +9,7 @@ from triton.runtime.jit import JITFunction
 
 
 def install():
-    """Keeps the cell of each kernel from now on."""
+    """Stores the cell of each kernel from now on."""
     original = JITFunction.__init__
     if getattr(original, "_warpline", False):
         return
@@ -22,7 +23,8 @@ def install():
 
 
 def keep(function):
-    """Writes the source of a function's file under its file name, if that lies among the temporary files, as cells do."""
+    """Writes the source of a function's file to the file name, if it is in the folder of temporary files, as for cells.
+    """
     path = getattr(getattr(function, "__code__", None), "co_filename", "")
     folder = os.path.realpath(tempfile.gettempdir()) + os.sep
     if not os.path.isabs(path) or not os.path.realpath(path).startswith(folder) or os.path.exists(path):
@@ -33,5 +35,5 @@ def keep(function):
         with open(path, "x", encoding="utf-8") as file:
             file.writelines(lines)
     except (OSError, TypeError, ValueError):
-        # Without the text, the report has the line's number.
+        # Without the text, the report shows only the line's number.
         pass

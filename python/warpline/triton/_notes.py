@@ -1,4 +1,4 @@
-"""Notes to the user, each once."""
+"""Notes to the user, each printed once."""
 
 import sys
 
@@ -6,7 +6,7 @@ _said: set = set()
 
 
 def tell(what):
-    """Prints a note, unless it was printed before."""
+    """Prints a note, unless it was already printed."""
     if what not in _said:
         _said.add(what)
         print(f"warpline: note: {what}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What Triton compiles for."""
+"""The target for which Triton compiles."""
 
 import functools
 import os
@@ -6,22 +6,23 @@ import sys
 
 from .. import _runtime
 
-#: As 90 for ``sm_90``: the architecture that kernels are compiled for in place of the modelled GPU's.
+#: The architecture for which kernels are compiled instead of that of the modelled GPU; 90 means ``sm_90``.
 ARCHITECTURE_VARIABLE = "WARPLINE_TRITON_ARCH"
 
-#: From here on matrix products are made of instructions that the CPU device does not run (wgmma, tcgen05).
+#: From this architecture on, matrix products use instructions that the CPU device does not support (wgmma, tcgen05).
 _FIRST_UNSUPPORTED = 90
-#: What is compiled for instead.
+#: The architecture that is used instead.
 _INSTEAD = 80
 
-#: ``CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`` and its minor one.
+#: ``CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`` and the attribute for the minor version.
 _MAJOR, _MINOR = 75, 76
 
 
 @functools.lru_cache(maxsize=1)
 def architecture() -> int:
-    """The architecture that kernels are compiled for, as 80 for ``sm_80``: the modelled GPU's, but 80 from Hopper on, whose own
-    instructions for matrix products are not run; the environment variable ``WARPLINE_TRITON_ARCH`` overrides both."""
+    """Returns the architecture for which kernels are compiled; 80 means ``sm_80``. It is that of the modelled GPU, or
+    80 from Hopper on, because Hopper's instructions for matrix products are not supported. The environment variable
+    ``WARPLINE_TRITON_ARCH`` overrides both."""
     requested = os.environ.get(ARCHITECTURE_VARIABLE)
     if requested:
         return int(requested)

@@ -1,4 +1,4 @@
-"""``triton.testing`` and autotuning: estimates of the GPU's model in the place of times."""
+"""``triton.testing`` and autotuning: estimates of the GPU's model instead of measured times."""
 
 import functools
 import math
@@ -12,15 +12,16 @@ from .._errors import DeviceError, WarplineError
 from .._profiling import estimate
 from ._notes import tell
 
-#: ``whole``: all blocks run wherever an estimate is requested.
+#: With the value ``whole``, all blocks run whenever an estimate is requested.
 ESTIMATES_VARIABLE = "WARPLINE_TRITON_ESTIMATES"
 
-#: Blocks of a launch that run where its results do not matter: they stand for the others, and are enough to compare configurations.
+#: The number of blocks of a launch that run if its results do not matter. They represent the others, and are enough to
+#: compare configurations.
 _BLOCKS = 4
 
 
 class _Sampled:
-    """A few blocks of each launch run in it. Whatever is inside is part of the same."""
+    """A context in which only a few blocks of each launch run. Nested contexts belong to the outer one."""
 
     depth = 0
 
@@ -39,12 +40,14 @@ class _Sampled:
 
 
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **_):
-    """The estimated time of the kernels that ``fn()`` launches, in milliseconds, in the form that Triton's own function gives."""
+    """Returns the estimated time of the kernels that ``fn()`` launches in milliseconds, in the form of Triton's own
+    function."""
     tell(
         "triton.testing and autotuning are given the model's estimates of one run, not measured times (nan where no kernel of Triton's "
         "was launched)"
     )
-    # What launches no kernel of ours (PyTorch's own work, on the CPU) has no estimate: no number, rather than no time.
+    # If no kernel of Warpline is launched (for example, only PyTorch's own work on the CPU), there is no estimate, so
+    # the result is NaN instead of zero.
     milliseconds = 1e3 * estimate(fn) or math.nan
     if quantiles is not None:
         return milliseconds if len(quantiles) == 1 else [milliseconds] * len(quantiles)
@@ -52,7 +55,7 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
 
 
 def install():
-    """Takes the place of what measures times."""
+    """Replaces the functions that measure times."""
     for name in ("do_bench", "do_bench_cudagraph", "do_bench_proton"):
         if hasattr(triton.testing, name):
             setattr(triton.testing, name, do_bench)
@@ -73,7 +76,7 @@ def _wrap(kind, name, around):
 
 
 def _tuned(original, *args, config, **meta):
-    """One configuration. The kernel runs whole with the best one afterwards."""
+    """Estimates one configuration. The kernel runs completely with the best configuration afterwards."""
     tell(
         f"autotuning runs {_BLOCKS} blocks of a launch, spread over its grid, with each configuration, and takes them for all "
         f"({ESTIMATES_VARIABLE}=whole runs all)"
@@ -89,7 +92,7 @@ def _tuned(original, *args, config, **meta):
 
 
 def _benchmarked(original, *args, **kwargs):
-    """A benchmark's figures go into its plot, and its results nowhere."""
+    """Runs a benchmark, whose figures go into its plot; its results are discarded."""
     tell(
         f"benchmarks (triton.testing.perf_report) run {_BLOCKS} blocks of each launch and take them for all, so their kernels' results are "
         f"incomplete ({ESTIMATES_VARIABLE}=whole runs all)"

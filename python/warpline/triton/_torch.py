@@ -1,4 +1,4 @@
-"""PyTorch on a machine without a GPU: programs that request ``cuda`` get the CPU, where their kernels run."""
+"""PyTorch on a machine without a GPU: programs that request ``cuda`` get the CPU, on which their kernels run."""
 
 import contextlib
 import os
@@ -11,14 +11,14 @@ from . import _libraries
 from ._notes import tell
 from ._target import architecture
 
-#: Driver numbers of the properties in ``torch.cuda.get_device_properties``.
+#: The driver's numbers of the properties in ``torch.cuda.get_device_properties``.
 _PROPERTIES = {"multi_processor_count": 16, "max_threads_per_multi_processor": 39, "warp_size": 10, "regs_per_multiprocessor": 82}
-#: ``CU_DEVICE_ATTRIBUTE_…``: shared memory of a block, with leave; bytes of L2.
+#: ``CU_DEVICE_ATTRIBUTE_…``: the maximum shared memory of a block, which requires an attribute; bytes of L2.
 _SHARED, _L2 = 97, 38
 
 
 class Stream:
-    """A stream: everything is done at once, in the order of the calls."""
+    """A stream: all work is performed immediately, in the order of the calls."""
 
     cuda_stream = 0
 
@@ -26,20 +26,20 @@ class Stream:
         self.device, self.priority = device, priority
 
     def synchronize(self):
-        """Nothing is under way."""
+        """Does nothing, because there is no unfinished work."""
 
     def query(self):
-        """Whether nothing is under way."""
+        """Returns true, because there is no unfinished work."""
         return True
 
     def wait_stream(self, stream):
-        """What came before has happened."""
+        """Does nothing, because earlier work is complete."""
 
     def wait_event(self, event):
-        """It has happened."""
+        """Does nothing, because the event has happened."""
 
     def record_event(self, event=None):
-        """An event that has happened."""
+        """Returns an event that has happened."""
         return event or Event()
 
     def __enter__(self):
@@ -50,31 +50,31 @@ class Stream:
 
 
 class Event:
-    """An event: it has happened when it is recorded."""
+    """An event, which has happened when it is recorded."""
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False):
         self.enable_timing = enable_timing
 
     def record(self, stream=None):
-        """Nothing is under way."""
+        """Does nothing, because there is no unfinished work."""
 
     def wait(self, stream=None):
-        """It has happened."""
+        """Does nothing, because the event has happened."""
 
     def synchronize(self):
-        """It has happened."""
+        """Does nothing, because the event has happened."""
 
     def query(self):
-        """Whether it has happened."""
+        """Returns whether the event has happened."""
         return True
 
     def elapsed_time(self, end):
-        """Times of kernels are not measured here."""
+        """Raises an error, because times of kernels are not measured here."""
         raise WarplineError("kernels run on the CPU, so times between events are not a GPU's: triton.testing.do_bench gives the model's estimate")
 
 
 def install():
-    """Puts the CPU in the GPU's place; leaves a PyTorch alone that has one."""
+    """Replaces the GPU by the CPU; does not change a PyTorch that has a GPU."""
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -87,11 +87,12 @@ def install():
     def on_cuda(device):
         if isinstance(device, torch.device):
             return device.type == "cuda"
-        # A number is a GPU's.
+        # A number is the number of a GPU.
         return isinstance(device, int) and not isinstance(device, bool) or isinstance(device, str) and device.partition(":")[0] == "cuda"
 
     def asks_for_itself():
-        """Whether the program calls, and not PyTorch, which works on tensors where they are. Modes hand calls on."""
+        """Returns whether the program makes a call itself, and not PyTorch, which works on tensors on their device.
+        Modes pass calls on."""
         frame = sys._getframe(2)
         while frame is not None and frame.f_code.co_name == "__torch_function__":
             frame = frame.f_back
@@ -102,14 +103,15 @@ def install():
     halves = (torch.float16, torch.bfloat16)
 
     def in_single_precision(function, args, kwargs):
-        """As PyTorch's kernels for GPUs work on halves. Those for the CPU sum gradients in half precision: 0.08 off in the sums over 1151
-        rows of Triton's tutorial, whose own kernel is 0.009 off."""
+        """Computes in single precision, as PyTorch's kernels for GPUs do for halves. PyTorch's kernels for the CPU sum
+        gradients in half precision: the error is 0.08 in the sums over 1151 rows of Triton's tutorial, whose own
+        kernel has an error of 0.009."""
         wider = lambda one: one.float() if isinstance(one, torch.Tensor) and one.dtype in halves else one
         given = [wider(one) for one in args], {name: wider(one) for name, one in kwargs.items()}
         return function(*given[0], **given[1]).to(args[0].dtype)
 
     class OnCpu(TorchFunctionMode):
-        """Exchanges the device in calls of PyTorch's functions."""
+        """Replaces the device in calls of PyTorch's functions."""
 
         def __torch_function__(self, function, kinds, args=(), kwargs=None):
             kwargs = dict(kwargs or {})
@@ -126,7 +128,7 @@ def install():
             if function in (torch.Tensor.to, torch.nn.Module.to):
                 args = args[:1] + tuple("cpu" if on_cuda(one) else one for one in args[1:])
             if function is torch.Tensor.data_ptr and asks_for_itself():
-                # The address may reach a kernel in a tensor of addresses, as in grouped products.
+                # A kernel may receive the address in a tensor of addresses, as in grouped products.
                 _tensors.announce(args[0], "tensor", _frames.users())
             if function is torch.nn.functional.layer_norm and args and args[0].dtype in halves:
                 return in_single_precision(function, args, kwargs)
@@ -135,13 +137,14 @@ def install():
     OnCpu().__enter__()
 
     class Engine:
-        """Autograd's, which runs the program's own ``backward`` within a call of PyTorch's, where modes are off: puts this one on again."""
+        """Autograd's engine runs the program's own ``backward`` within a call of PyTorch, where modes are disabled.
+        This class enables this mode again."""
 
         def __init__(self, engine):
             self._engine = engine
 
         def run_backward(self, *args, **kwargs):
-            """As the engine's."""
+            """Has the parameters of the engine's function."""
             with OnCpu():
                 return self._engine.run_backward(*args, **kwargs)
 
@@ -150,17 +153,17 @@ def install():
 
     torch.autograd.Variable._execution_engine = Engine(torch.autograd.Variable._execution_engine)
 
-    # `torch.set_default_device` and `with torch.device(…)` are modes that PyTorch keeps below all others: their device
-    # comes last.
+    # `torch.set_default_device` and `with torch.device(…)` are modes that PyTorch keeps below all others, so their
+    # device is applied last.
     with contextlib.suppress(ImportError):
-        # PyTorch 1 had none.
+        # PyTorch 1 does not have this mode.
         from torch.utils._device import DeviceContext
 
         enter = DeviceContext.__init__
         DeviceContext.__init__ = lambda self, device, *rest: enter(self, "cpu" if on_cuda(device) else device, *rest)
 
     class Generator(torch.Generator):
-        """A generator of random numbers, which are not those of a GPU."""
+        """A generator of random numbers, which differ from those of a GPU."""
 
         def __new__(cls, device="cpu"):
             return super().__new__(cls, "cpu" if on_cuda(device) else device)
@@ -169,7 +172,7 @@ def install():
     torch.nn.Module.cuda = lambda module, device=None: module
 
     def compile(model=None, **options):
-        """``torch.compile``, which would search the GPU, and a C++ compiler for the CPU."""
+        """Replaces ``torch.compile``, which would search for the GPU, and for a C++ compiler for the CPU."""
         tell("torch.compile leaves functions as they are written: the kernels that it would make are not run here")
         return (lambda function: function) if model is None else model
 
@@ -214,7 +217,7 @@ def install():
     }
     for name, function in replaced.items():
         setattr(torch.cuda, name, function)
-    # PyTorch's words for whichever device there is, from 2.6 on.
+    # PyTorch's functions for the current device of any kind, from version 2.6 on.
     functions = {
         "current_accelerator": lambda check_available=False: torch.device("cuda"),
         "current_device_index": lambda: 0,
@@ -227,7 +230,7 @@ def install():
     for name, function in functions.items():
         if hasattr(getattr(torch, "accelerator", None), name):
             setattr(torch.accelerator, name, function)
-    # Code that torch.compile makes calls below the module, and is copied into programs as it is.
+    # Code that torch.compile generates calls a function below the module, and programs copy such code.
     torch._C._cuda_getCurrentRawStream = lambda device: 0
     torch.cuda._DeviceGuard = torch.cuda.device
     guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
