@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 pub use warpline_format::run_time::COMPILER_VARIABLE as VARIABLE;
 
 /// The reason why no results can be stored.
-pub const NO_FOLDER: &str = "neither XDG_CACHE_HOME nor HOME is set, so there is no folder for it";
+pub const NO_FOLDER: &str = "neither XDG_CACHE_HOME nor HOME is set, so there is no folder for its result";
 
 /// The path or name of the compiler's executable.
 pub struct Compiler(OsString);

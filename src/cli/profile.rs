@@ -50,7 +50,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
         if outcome.declined {
             return Err(Failure { code: outcome.code, message: String::new() });
         }
-        let message = "the program sent nothing: it never reached the CUDA runtime; there is nothing to report";
+        let message = "the program sent no data, because it never called the CUDA runtime; there is nothing to report";
         return Err(Failure::new(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code }, message));
     };
     name_program(&mut profile, folder.path());
@@ -150,7 +150,7 @@ fn split(all: &[OsString]) -> Result<Parts, Failure> {
         let name = text.split_once('=').map_or(&*text, |(name, _)| name);
         let Some((_, value)) = options.iter().find(|(known, _)| known == name) else {
             if ["-c", "-E", "-dc"].contains(&&*text) {
-                return Err(usage(&format!("{text} makes no sense here, `profile` builds a program of its own")));
+                return Err(usage(&format!("{text} cannot be used here, because `profile` builds the program itself")));
             }
             parts.compiler.push(argument.clone());
             continue;
@@ -245,7 +245,7 @@ mod tests {
     fn what_cannot_be_is_refused() {
         assert_eq!(split(&[]).unwrap_err().code, exit_code::USAGE);
         assert!(split(&words("a.cu -o")).unwrap_err().message.contains("-o needs the name"));
-        assert!(split(&words("a.cu -c")).unwrap_err().message.contains("-c makes no sense"));
+        assert!(split(&words("a.cu -c")).unwrap_err().message.contains("-c cannot be used here"));
         assert_eq!(split(&words("--gpu a100")).unwrap_err().code, exit_code::USAGE);
     }
 

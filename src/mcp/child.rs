@@ -86,7 +86,7 @@ pub(crate) async fn run(
         child.wait().await.map(|status| Finished { status, output, messages })
     };
     let result = tokio::select! {
-        finished = ended => finished.map_err(|error| Refusal::Failed(format!("the run was lost: {error}"))),
+        finished = ended => finished.map_err(|error| Refusal::Failed(format!("the state of the run is unknown: {error}"))),
         refusal = watch(id, bounds, context) => Err(refusal),
     };
     if result.is_err() {

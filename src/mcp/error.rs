@@ -37,7 +37,7 @@ pub(crate) enum Refusal {
     #[error("`{0}` lies outside the folders of this server ({1}); pass a path inside one of them")]
     Outside(String, String),
     #[error(
-        "`{0}` is a symbolic link, or lies behind one, that leaves the folders of this server; pass the file itself"
+        "`{0}` is a symbolic link, or contains one, that leads out of the folders of this server; pass the path of the file itself"
     )]
     Link(String),
     #[error("`{path}`: {error}; paths are relative to {root}")]

@@ -50,7 +50,7 @@ impl std::fmt::Display for Lost {
             Lost::Parameter(parameter, offset) => write!(f, "byte {offset} of parameter {parameter} has no value"),
             Lost::Loop(0) => f.write_str("the number of a loop's iterations is not known"),
             Lost::Loop(line) => write!(f, "the number of iterations of the loop at line {line} is not known"),
-            Lost::Range => f.write_str("a number of its address leaves its range"),
+            Lost::Range => f.write_str("a number in its address exceeds its range"),
         }
     }
 }

@@ -47,7 +47,7 @@ pub fn live_text(snapshot: &Snapshot, width: usize, top: usize) -> String {
     }
     _ = writeln!(
         out,
-        "  {:>9} {:>10} {:>10} {:>8} {:>8} {:>10}  kernel (launches that are over)",
+        "  {:>9} {:>10} {:>10} {:>8} {:>8} {:>10}  kernel (finished launches)",
         "launches", "requests", "traffic", "L1 hit", "L2 hit", "DRAM"
     );
     let share = |rate: Option<f64>| rate.map_or("-".to_owned(), percent);

@@ -122,7 +122,7 @@ pub fn plan_text<'a>(plan: impl IntoIterator<Item = &'a Chase>) -> String {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CyclesError {
     /// A line is not a number.
-    #[error("`{0}` is no number of cycles")]
+    #[error("`{0}` is not a number of cycles")]
     NoNumber(String),
     /// The number of lines is wrong.
     #[error("{requested} chases were requested, {found} have a result")]

@@ -263,9 +263,9 @@ pub fn compare(profile: &Profile, counters: &[KernelCounters]) -> Comparison {
             of_kernel.entry(kernel).or_default().push(row);
         }
     }
-    notes.extend(counted.keys().map(|name| format!("{name}: counted, and not in the profile")));
+    notes.extend(counted.keys().map(|name| format!("{name}: counted, but not in the profile")));
     if profile.run.sampled || !profile.run.complete {
-        notes.push("the profile does not have everything: it was filtered, sampled, or ended early".to_owned());
+        notes.push("the profile is not complete: it was filtered, sampled, or ended early".to_owned());
     }
     let kernels = of_kernel.into_iter().map(|(index, rows)| compare_kernel(profile, &profile.kernels[index], &rows));
     let mut kernels: Vec<ComparedKernel> = kernels.collect();

@@ -320,7 +320,7 @@ fn programs_that_cannot_be_profiled_say_why() {
         (vec!["run"], 2, "PROGRAM"),
         (vec!["report", "x", "--format", "yaml"], 2, "invalid value 'yaml'"),
         (vec!["profile"], 2, "which sources"),
-        (vec!["profile", "-c", "x.cu"], 2, "makes no sense"),
+        (vec!["profile", "-c", "x.cu"], 2, "cannot be used here"),
         (vec!["frobnicate"], 2, "unrecognized subcommand"),
         (vec!["gpus", "nonesuch"], 2, "unknown GPU model"),
     ] {

@@ -376,7 +376,7 @@ fn nothing_outside_of_the_folder_is_reached() {
                 ("check", json!({"sources": [name]})),
             ] {
                 let message = refusal(connection, tool, arguments).await;
-                let is_refused = ["outside the folders", "leaves the folders", "No such file"];
+                let is_refused = ["outside the folders", "leads out of the folders", "No such file"];
                 assert!(is_refused.iter().any(|why| message.contains(why)), "{tool} {name}: {message}");
             }
         }

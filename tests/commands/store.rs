@@ -213,7 +213,7 @@ fn what_is_no_store_is_left_alone() {
     let file = file.to_str().unwrap();
     let output = place.warpline(&["record", file, "--store", "."]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("is no store of profiles"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is not a store of profiles"), "{}", stderr(&output));
     std::fs::create_dir(place.store()).unwrap();
     std::fs::write(place.store().join("warpline-store.json"), "{\"schema\":\"warpline.store\",\"version\":2}").unwrap();
     let output = place.warpline(&["record", file]);

@@ -407,7 +407,7 @@ fn with_children_the_work_of_all_processes_is_in_the_profile() {
     let mut command = Command::new(warpline());
     command.args(["run", "--children", "--trace", "one.wltrace", "--"]).arg(&executable);
     let refused = run(&mut command, &folder, "refused");
-    assert!(refused.status.code() == Some(2) && refused.stderr.contains("--trace keeps the trace of one process"));
+    assert!(refused.status.code() == Some(2) && refused.stderr.contains("--trace writes the trace of one process"));
 
     // A process that outlives the program: what it did until then is there.
     let (outcome, document, _) = profiled(&["outlive"]);

@@ -313,7 +313,7 @@ fn a_bound_on_memory_is_kept_by_giving_up_what_is_reported() {
     assert!(!run["notes"].to_string().contains("--memory"), "{}", run["notes"]);
     // Less: reuse distances are approximated, requests and caches are the same.
     let less = sized("400M", &[]);
-    assert!(less["run"]["assumptions"]["memory"].as_str().unwrap().contains("reuse distances approximated"));
+    assert!(less["run"]["assumptions"]["memory"].as_str().unwrap().contains("reuse distances are approximated"));
     assert_eq!(less["run"]["complete"], true);
     for (one, other) in plenty["kernels"].as_array().unwrap().iter().zip(less["kernels"].as_array().unwrap()) {
         for figure in ["requests", "sectors", "l1", "l2", "dram"] {

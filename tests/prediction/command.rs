@@ -318,7 +318,7 @@ fn launches_that_cannot_be_are_refused() {
         (&["--kernel", "^product", "--set", "n=64", "--set", "n=65"], "--set n: it was given before"),
         (&["--kernel", "^product", "--grid", "1x70000"], "65535 along y and z at most"),
         (&["--kernel", "^product", "--fold", "y=100"], "of 1 to 64 points"),
-        (&["--kernel", "^product", "--over", "n=64,128", "--format", "csv"], "take json, text or html"),
+        (&["--kernel", "^product", "--over", "n=64,128", "--format", "csv"], "use json, text or html"),
     ] {
         let outcome = predict(&profile, &folder, arguments);
         assert_eq!(outcome.status.code(), Some(2), "{arguments:?}: {}", outcome.describe());
@@ -559,10 +559,10 @@ fn wrong_wishes_are_refused_with_the_cure() {
         (&["--kernel", "^stencil", "--set", "nx"], 2, "NAME=VALUE"),
         (&["--kernel", "^stencil", "--gpu", "mi210"], 2, "warps of 32 lanes"),
         (&["--kernel", "^stencil", "--fold", "w=2"], 2, "--fold takes AXIS=POINTS"),
-        (&["--kernel", "^stencil", "--fold", "x=8", "--fold", "y=64"], 2, "64 is the most"),
+        (&["--kernel", "^stencil", "--fold", "x=8", "--fold", "y=64"], 2, "at most 64 can be predicted"),
         (&["--kernel", "^stencil", "--pad", "nothing.x=1"], 2, "there are: volume, in, result, out"),
         (&["--kernel", "^particles", "--pad", "all.y=1"], 2, "no parameter of the kernel is the length"),
-        (&["--kernel", "^stencil", "--layout", "in=soa"], 2, "nothing to part"),
+        (&["--kernel", "^stencil", "--layout", "in=soa"], 2, "cannot be split"),
         (&["--kernel", "^stencil", "--over", "in=1"], 2, "a pointer has no value"),
     ] {
         let outcome = predict(&profile, &folder, arguments);

@@ -50,7 +50,7 @@ pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<
     for (index, processor) in plan.processors.iter().enumerate() {
         if plan.assembler.ptxas_for(processor).is_none() {
             built.notes.push(format!(
-                "no ptxas here makes code for {processor}: its PTX is packed, and the driver compiles it"
+                "no available ptxas generates code for {processor}: PTX is packed instead, and the driver compiles it"
             ));
             texts.push((processor, emit_ptx(&code, processor)?));
             continue;

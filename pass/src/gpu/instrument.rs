@@ -55,7 +55,9 @@ impl Instrumented<'_> {
     /// Returns the notes on the code for the user.
     pub(super) fn notes(&self, table: &SiteTable) -> Vec<String> {
         let uncovered = |function: &String| {
-            format!("{function} calls functions through pointers: on a GPU what they do is not in the profile")
+            format!(
+                "{function} calls functions through pointers: on a GPU, the profile does not contain what these functions do"
+            )
         };
         let mut notes: Vec<String> = self.not_covered.iter().map(uncovered).collect();
         let odd = table.sites.iter().filter(|site| !is_counted(site)).count();

@@ -10,7 +10,7 @@ pub enum TargetError {
     #[error(transparent)]
     Machine(#[from] MachineError),
     /// The module is not device code for an NVIDIA GPU.
-    #[error("{module} is no NVPTX device code: its functions name no processor such as sm_75")]
+    #[error("{module} is not NVPTX device code: its functions name no processor such as sm_75")]
     NotDeviceCode {
         /// The name of the module.
         module: String,

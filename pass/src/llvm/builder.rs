@@ -43,7 +43,7 @@ impl<'c> Builder<'c> {
 
     /// Moves the builder before an instruction.
     pub fn before(&self, instruction: Value<'c>) {
-        assert!(instruction.is_instruction(), "{instruction} is no instruction");
+        assert!(instruction.is_instruction(), "{instruction} is not an instruction");
         // SAFETY: the builder is live, and the value is an instruction, as checked above.
         unsafe { LLVMPositionBuilderBefore(self.raw, instruction.raw()) }
     }
@@ -56,7 +56,7 @@ impl<'c> Builder<'c> {
 
     /// Inserts an unattached instruction.
     pub fn insert(&self, instruction: Value<'c>) -> Value<'c> {
-        assert!(instruction.is_instruction(), "{instruction} is no instruction");
+        assert!(instruction.is_instruction(), "{instruction} is not an instruction");
         // SAFETY: a live builder, and an instruction, checked above.
         unsafe { LLVMInsertIntoBuilder(self.raw, instruction.raw()) };
         instruction
@@ -264,7 +264,7 @@ impl<'c> Builder<'c> {
 
     /// A call through a pointer.
     pub fn call_pointer(&self, ty: Type<'c>, target: Value<'c>, arguments: &[Value<'c>]) -> Value<'c> {
-        assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
+        assert_eq!(ty.kind(), Kind::Function, "{ty} is not a function type");
         let takes = ty.parameters().len();
         let fits = if ty.is_variadic() { arguments.len() >= takes } else { arguments.len() == takes };
         assert!(fits, "{} arguments for {ty}", arguments.len());
@@ -293,7 +293,7 @@ impl<'c> Builder<'c> {
 
     /// `load` with an alignment in bytes.
     pub fn load(&self, ty: Type<'c>, pointer: Value<'c>, align: u32) -> Value<'c> {
-        assert!(pointer.ty().is_pointer(), "{pointer} is no pointer");
+        assert!(pointer.ty().is_pointer(), "{pointer} is not a pointer");
         // SAFETY: a pointer, checked above, and a live type.
         let value = unsafe { Value::from_raw(LLVMBuildLoad2(self.raw, ty.raw(), pointer.raw(), NO_NAME)) };
         // The builder does not fold loads, so this value is the instruction.
@@ -303,7 +303,7 @@ impl<'c> Builder<'c> {
 
     /// `store` with an alignment in bytes.
     pub fn store(&self, value: Value<'c>, pointer: Value<'c>, align: u32) -> Value<'c> {
-        assert!(pointer.ty().is_pointer(), "{pointer} is no pointer");
+        assert!(pointer.ty().is_pointer(), "{pointer} is not a pointer");
         // SAFETY: a pointer, checked above, and a live value.
         let store = unsafe { Value::from_raw(LLVMBuildStore(self.raw, value.raw(), pointer.raw())) };
         store.set_alignment(align);
@@ -312,7 +312,7 @@ impl<'c> Builder<'c> {
 
     /// `getelementptr` without flags.
     pub fn gep(&self, ty: Type<'c>, pointer: Value<'c>, indices: &[Value<'c>]) -> Value<'c> {
-        assert!(pointer.ty().scalar().is_pointer(), "{pointer} is no pointer");
+        assert!(pointer.ty().scalar().is_pointer(), "{pointer} is not a pointer");
         let mut raw = raw_values(indices);
         // SAFETY: a pointer or vector of pointers, checked above; the array outlives the call.
         unsafe {
@@ -332,7 +332,7 @@ impl<'c> Builder<'c> {
         if bytes == 0 {
             return pointer;
         }
-        assert!(pointer.ty().scalar().is_pointer(), "{pointer} is no pointer");
+        assert!(pointer.ty().scalar().is_pointer(), "{pointer} is not a pointer");
         let mut index = [Value::int(self.types.int(64), bytes).raw()];
         // SAFETY: a pointer, checked above, and one index; the array outlives the call.
         unsafe {
@@ -349,21 +349,21 @@ impl<'c> Builder<'c> {
 
     /// `extractelement`.
     pub fn extract_element(&self, vector: Value<'c>, index: Value<'c>) -> Value<'c> {
-        assert!(matches!(vector.ty().kind(), Kind::Vector(_)), "{vector} is no vector");
+        assert!(matches!(vector.ty().kind(), Kind::Vector(_)), "{vector} is not a vector");
         // SAFETY: a vector, checked above.
         unsafe { Value::from_raw(LLVMBuildExtractElement(self.raw, vector.raw(), index.raw(), NO_NAME)) }
     }
 
     /// `insertelement`.
     pub fn insert_element(&self, vector: Value<'c>, element: Value<'c>, index: Value<'c>) -> Value<'c> {
-        assert!(matches!(vector.ty().kind(), Kind::Vector(_)), "{vector} is no vector");
+        assert!(matches!(vector.ty().kind(), Kind::Vector(_)), "{vector} is not a vector");
         // SAFETY: a vector, checked above.
         unsafe { Value::from_raw(LLVMBuildInsertElement(self.raw, vector.raw(), element.raw(), index.raw(), NO_NAME)) }
     }
 
     /// `shufflevector` with a constant mask; `None` is an undefined element.
     pub fn shuffle(&self, left: Value<'c>, right: Value<'c>, mask: &[Option<u32>]) -> Value<'c> {
-        assert!(matches!(left.ty().kind(), Kind::Vector(_)), "{left} is no vector");
+        assert!(matches!(left.ty().kind(), Kind::Vector(_)), "{left} is not a vector");
         assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
         let i32_type = self.types.int(32);
         let mask: Vec<_> = mask
@@ -404,7 +404,7 @@ impl<'c> Builder<'c> {
 
     /// `atomicrmw` with system scope.
     pub fn atomic_rmw(&self, op: AtomicOp, pointer: Value<'c>, value: Value<'c>, order: Ordering) -> Value<'c> {
-        assert!(pointer.ty().is_pointer(), "{pointer} is no pointer");
+        assert!(pointer.ty().is_pointer(), "{pointer} is not a pointer");
         // SAFETY: a pointer, checked above, and a live value.
         unsafe { Value::from_raw(LLVMBuildAtomicRMW(self.raw, op, pointer.raw(), value.raw(), order, 0)) }
     }

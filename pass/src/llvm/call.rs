@@ -113,7 +113,7 @@ impl<'c> Value<'c> {
 
     /// Inserts a block that runs before this instruction if `condition` is true, and returns the end of the block.
     pub fn split_if(self, condition: Value<'c>) -> Value<'c> {
-        assert!(self.is_instruction(), "{self} is no instruction");
+        assert!(self.is_instruction(), "{self} is not an instruction");
         // SAFETY: an instruction, checked above, and a live condition.
         unsafe { Value::from_raw(super::shim::wl_split_if(condition.raw(), self.raw())) }
     }

@@ -29,14 +29,14 @@ impl<'c> Value<'c> {
 
     /// Removes a string attribute from a function.
     pub fn remove_string_attribute(self, key: &str) {
-        assert!(self.is_function(), "{self} is no function");
+        assert!(self.is_function(), "{self} is not a function");
         // SAFETY: the value is a function, as checked above; the key is passed as pointer and length.
         unsafe { LLVMRemoveStringAttributeAtIndex(self.raw(), OF_FUNCTION, key.as_ptr().cast(), key.len() as u32) }
     }
 
     /// Copies another call's attributes of the complete call, such as `convergent`.
     pub fn take_call_effects(self, from: Value<'c>) {
-        assert!(self.is_call() && from.is_call(), "{self} or {from} is no call");
+        assert!(self.is_call() && from.is_call(), "{self} or {from} is not a call");
         // SAFETY: both are calls; the array has the length that LLVM requires.
         unsafe {
             let count = LLVMGetCallSiteAttributeCount(from.raw(), OF_FUNCTION) as usize;
@@ -51,7 +51,7 @@ impl<'c> Value<'c> {
     /// Copies the calling convention and the attributes of another call: those of the call, of its result, and of the
     /// arguments that both calls have.
     pub fn copy_call_attributes(self, from: Value<'c>) {
-        assert!(self.is_call() && from.is_call(), "{self} or {from} is no call");
+        assert!(self.is_call() && from.is_call(), "{self} or {from} is not a call");
         // SAFETY: both are calls; the arrays have the lengths that LLVM requires, and this call has every argument that
         // `from` has.
         unsafe {

@@ -13,7 +13,7 @@ pub const OF_FUNCTION: LLVMAttributeIndex = LLVMAttributeFunctionIndex;
 impl<'c> Value<'c> {
     /// Returns the type of a function, global variable or alias, as opposed to its pointer type.
     pub fn value_type(self) -> Type<'c> {
-        assert!(self.is_global(), "{self} is no global");
+        assert!(self.is_global(), "{self} is not a global");
         // SAFETY: a global, checked above.
         unsafe { Type::from_raw(LLVMGlobalGetValueType(self.raw())) }
     }
@@ -61,7 +61,7 @@ impl<'c> Value<'c> {
 
     /// Appends a block to a function.
     pub fn append_block(self, name: &str) -> Block<'c> {
-        assert!(self.is_function(), "{self} is no function");
+        assert!(self.is_function(), "{self} is not a function");
         let name = super::text::c_name(name);
         // SAFETY: a function, checked above; the name is zero-terminated.
         unsafe { Block::from_raw(LLVMAppendBasicBlockInContext(self.types().raw(), self.raw(), name.as_ptr())) }
@@ -89,7 +89,7 @@ impl<'c> Value<'c> {
 
     /// Sets the calling convention of a function; calls that the builder creates use it.
     pub fn set_calling_convention(self, convention: u32) {
-        assert!(self.is_function(), "{self} is no function");
+        assert!(self.is_function(), "{self} is not a function");
         // SAFETY: a function, checked above.
         unsafe { LLVMSetFunctionCallConv(self.raw(), convention) }
     }
@@ -102,21 +102,21 @@ impl<'c> Value<'c> {
 
     /// Returns the linkage of a global.
     pub fn linkage(self) -> Linkage {
-        assert!(self.is_global(), "{self} is no global");
+        assert!(self.is_global(), "{self} is not a global");
         // SAFETY: a global, checked above.
         unsafe { LLVMGetLinkage(self.raw()) }
     }
 
     /// Sets the linkage of a global.
     pub fn set_linkage(self, linkage: Linkage) {
-        assert!(self.is_global(), "{self} is no global");
+        assert!(self.is_global(), "{self} is not a global");
         // SAFETY: a global, checked above.
         unsafe { LLVMSetLinkage(self.raw(), linkage) }
     }
 
     /// Returns the section of a global; empty if it has none.
     pub fn section(self) -> String {
-        assert!(self.is_global(), "{self} is no global");
+        assert!(self.is_global(), "{self} is not a global");
         // SAFETY: a global, checked above.
         let raw = unsafe { LLVMGetSection(self.raw()) };
         // SAFETY: LLVM's text ends with zero and is copied immediately.
@@ -132,7 +132,7 @@ impl<'c> Value<'c> {
 
     /// Sets the visibility of a global.
     pub fn set_visibility(self, visibility: Visibility) {
-        assert!(self.is_global(), "{self} is no global");
+        assert!(self.is_global(), "{self} is not a global");
         // SAFETY: a global, checked above.
         unsafe { LLVMSetVisibility(self.raw(), visibility) }
     }
@@ -162,7 +162,7 @@ impl<'c> Value<'c> {
 
     /// Sets a string attribute of a function.
     pub fn set_string_attribute(self, key: &str, value: &str) {
-        assert!(self.is_function(), "{self} is no function");
+        assert!(self.is_function(), "{self} is not a function");
         // SAFETY: a function, checked above; texts are passed as pointer and length, and copied.
         unsafe {
             let raw = LLVMCreateStringAttribute(
@@ -179,7 +179,7 @@ impl<'c> Value<'c> {
     /// Adds an attribute such as `nounwind` or, with a number, `align` to a function (see [`OF_FUNCTION`]) or one
     /// of its parameters.
     pub fn add_attribute(self, index: LLVMAttributeIndex, name: &str, value: u64) {
-        assert!(self.is_function(), "{self} is no function");
+        assert!(self.is_function(), "{self} is not a function");
         // SAFETY: the value is a function, as checked above; the attribute is created in its context, after its kind
         // was found.
         unsafe {
@@ -191,7 +191,7 @@ impl<'c> Value<'c> {
 
     /// Removes an attribute, if it exists.
     pub fn remove_attribute(self, index: LLVMAttributeIndex, name: &str) {
-        assert!(self.is_function(), "{self} is no function");
+        assert!(self.is_function(), "{self} is not a function");
         // SAFETY: a function, checked above; the name is passed as pointer and length.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
@@ -246,14 +246,14 @@ impl<'c> Value<'c> {
 
     /// Sets the initialiser of a variable.
     pub fn set_initializer(self, value: Value<'c>) {
-        assert!(self.is_global_variable(), "{self} is no variable");
+        assert!(self.is_global_variable(), "{self} is not a variable");
         // SAFETY: a variable, checked above, and a live value.
         unsafe { LLVMSetInitializer(self.raw(), value.raw()) }
     }
 
     /// Marks a variable as constant.
     pub fn set_constant(self, constant: bool) {
-        assert!(self.is_global_variable(), "{self} is no variable");
+        assert!(self.is_global_variable(), "{self} is not a variable");
         // SAFETY: a variable, checked above.
         unsafe { LLVMSetGlobalConstant(self.raw(), constant as i32) }
     }
@@ -356,7 +356,7 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
     }
 
     fn new_function(&self, name: &str, ty: Type<'c>) -> Value<'c> {
-        assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
+        assert_eq!(ty.kind(), Kind::Function, "{ty} is not a function type");
         let name = super::text::c_name(name);
         // SAFETY: a live module and a function type, checked above; the name is zero-terminated.
         unsafe { Value::from_raw(LLVMAddFunction(self.as_mut_ptr(), name.as_ptr(), ty.raw())) }

@@ -53,7 +53,7 @@ impl<'c> Value<'c> {
 
     /// Returns an unattached copy of an instruction, with the same operands, flags and notes.
     pub fn clone_instruction(self) -> Value<'c> {
-        assert!(self.is_instruction(), "{self} is no instruction");
+        assert!(self.is_instruction(), "{self} is not an instruction");
         // SAFETY: an instruction, checked above.
         unsafe { Value::from_raw(LLVMInstructionClone(self.raw())) }
     }
@@ -149,7 +149,7 @@ impl<'c> Value<'c> {
 
     /// Adds incoming pairs to a phi.
     pub fn add_incoming(self, incoming: &[(Value<'c>, Block<'c>)]) {
-        assert!(self.is_phi(), "{self} is no phi");
+        assert!(self.is_phi(), "{self} is not a phi");
         let mut values: Vec<_> = incoming.iter().map(|pair| pair.0.raw()).collect();
         let mut blocks: Vec<_> = incoming.iter().map(|pair| pair.1.raw()).collect();
         // SAFETY: the value is a phi, as checked above; both arrays have the given length and outlive the call.
@@ -402,7 +402,7 @@ impl<'c> Value<'c> {
 impl<'c> Value<'c> {
     /// Sets the alignment of the memory to which a call's pointer argument (or vector of pointers) points.
     pub fn set_argument_alignment(self, argument: u32, bytes: u32) {
-        assert!(self.is_call(), "{self} is no call");
+        assert!(self.is_call(), "{self} is not a call");
         // SAFETY: a call, checked above.
         unsafe { LLVMSetInstrParamAlignment(self.raw(), argument + 1, bytes) }
     }

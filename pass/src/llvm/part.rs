@@ -33,7 +33,7 @@ pub fn has_aliases(module: &Module<'_>) -> bool {
 impl<'c> Value<'c> {
     /// Turns a defined function into a declaration. Handles of its blocks and instructions must not be used again.
     pub fn delete_body(self) {
-        assert!(self.is_function(), "{self} is no function");
+        assert!(self.is_function(), "{self} is not a function");
         // SAFETY: the function is live; Function::deleteBody (llvm/IR/Function.h) drops the references among its blocks
         // before it deletes them, and makes its linkage external.
         unsafe { wl_delete_body(self.raw()) }

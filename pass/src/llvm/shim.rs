@@ -173,14 +173,14 @@ pub fn demangle(name: &str) -> String {
 /// Replaces a `memcpy`, `memmove` or `memset` call by the loop that the NVPTX back end generates for it, and returns
 /// whether this was possible. Blocks are split, and the call no longer exists.
 pub fn expand_memory_loop(call: Value<'_>, machine: &Machine) -> bool {
-    assert!(call.is_call(), "{call} is no call");
+    assert!(call.is_call(), "{call} is not a call");
     // SAFETY: a live call; the shim checks its kind first.
     unsafe { wl_expand_memory_loop(call.raw(), machine.inner().as_mut_ptr()) }
 }
 
 /// Returns the alignment in bytes that a pointer is known to have at an instruction, as determined by LLVM's back ends.
 pub fn known_alignment(pointer: Value<'_>, at: Value<'_>) -> u64 {
-    assert!(pointer.ty().is_pointer() && at.is_instruction(), "{pointer} is no pointer, or {at} no instruction");
+    assert!(pointer.ty().is_pointer() && at.is_instruction(), "{pointer} is not a pointer, or {at} no instruction");
     // SAFETY: a live pointer and a live instruction.
     u64::from(unsafe { wl_known_alignment(pointer.raw(), at.raw()) })
 }
@@ -188,7 +188,7 @@ pub fn known_alignment(pointer: Value<'_>, at: Value<'_>) -> u64 {
 /// Converts the constant expressions of a global that functions use to instructions, so that its users in functions are
 /// instructions.
 pub fn expand_constant_users(global: Value<'_>) {
-    assert!(global.is_global_variable(), "{global} is no variable");
+    assert!(global.is_global_variable(), "{global} is not a variable");
     // SAFETY: a live global variable.
     unsafe { wl_expand_constant_users(global.raw()) }
 }

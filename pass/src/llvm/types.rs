@@ -234,7 +234,7 @@ impl<'c> Type<'c> {
     ///
     /// # Panics Panics if the type is not a function type.
     pub fn result(self) -> Type<'c> {
-        assert_eq!(self.kind(), Kind::Function, "{self} is no function type");
+        assert_eq!(self.kind(), Kind::Function, "{self} is not a function type");
         // SAFETY: checked above.
         unsafe { Type::from_raw(LLVMGetReturnType(self.raw)) }
     }

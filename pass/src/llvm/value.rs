@@ -37,7 +37,7 @@ pub fn volatile_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c
 }
 
 fn assembly<'c>(ty: Type<'c>, text: &str, constraints: &str, volatile: bool) -> Value<'c> {
-    assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
+    assert_eq!(ty.kind(), Kind::Function, "{ty} is not a function type");
     // SAFETY: a function type, checked above; texts are passed as pointer and length, and copied.
     unsafe {
         Value::from_raw(LLVMGetInlineAsm(
@@ -345,7 +345,7 @@ impl<'c> Value<'c> {
 
     /// Returns a constant structure of the given type, which may have a name.
     pub fn structure_of(ty: Type<'c>, fields: &[Value<'c>]) -> Value<'c> {
-        assert_eq!(ty.kind(), Kind::Struct, "{ty} is no structure");
+        assert_eq!(ty.kind(), Kind::Struct, "{ty} is not a structure");
         let mut raw = raw_values(fields);
         // SAFETY: a structure type, checked above, and live constants; the array outlives the call.
         unsafe { Value::from_raw(LLVMConstNamedStruct(ty.raw(), raw.as_mut_ptr(), raw.len() as u32)) }

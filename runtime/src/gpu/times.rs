@@ -83,7 +83,7 @@ fn times() -> Option<&'static Times> {
             match (functions, file) {
                 (Some(functions), Ok(file)) => Some(Times { functions, file: Mutex::new(file) }),
                 (None, _) => {
-                    note_once("the CUDA runtime lacks what times of kernels need".to_owned());
+                    note_once("the CUDA runtime does not have the functions that measure times of kernels".to_owned());
                     None
                 }
                 (_, Err(error)) => {

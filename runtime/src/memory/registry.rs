@@ -60,7 +60,7 @@ impl Live {
             (None, AllocationKind::Host) => "an unnamed cudaMallocHost allocation".into(),
             (None, AllocationKind::Registered) => "registered host memory".into(),
             (None, AllocationKind::DeviceHeap) => "a device-side malloc".into(),
-            (None, AllocationKind::Compiler) => "a table made by the compiler".into(),
+            (None, AllocationKind::Compiler) => "a table that the compiler created".into(),
             (None, _) => "an unnamed device allocation".into(),
         }
     }

@@ -50,7 +50,7 @@ fn check_cluster(
         return refuse(format!("a cluster has at most {} blocks, not {blocks}", cluster::MOST_BLOCKS));
     }
     if grid.iter().zip(shape).any(|(&size, cluster)| !size.is_multiple_of(cluster)) {
-        return refuse(format!("its grid of {grid:?} blocks is no multiple of the cluster of {shape:?} blocks"));
+        return refuse(format!("its grid of {grid:?} blocks is not a multiple of the cluster of {shape:?} blocks"));
     }
     if blocks > u64::from(resident) * u64::from(device.sms) {
         return refuse(format!("{} has no room for the {blocks} blocks of a cluster at a time", device.name));

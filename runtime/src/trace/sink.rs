@@ -30,7 +30,7 @@ pub enum SinkError {
     },
     /// The file cannot be extended.
     #[error(
-        "cannot write the trace {path}: {source}; the program goes on without a trace, what is written stays readable"
+        "cannot write the trace {path}: {source}; the program continues without a trace, what is written stays readable"
     )]
     Write {
         /// The path of the trace.
@@ -45,10 +45,10 @@ pub enum SinkError {
     #[error("another process of this run (number {0}) is being profiled; this one runs without a trace")]
     Taken(u32),
     /// The options name no destination. No writer is created for them.
-    #[error("no place for the trace is given; this process runs without a trace")]
+    #[error("no destination for the trace is given; this process runs without a trace")]
     Nowhere,
     /// The reader has ended.
-    #[error("`warpline run` has stopped reading; the program goes on without a trace")]
+    #[error("`warpline run` has stopped reading; the program continues without a trace")]
     Abandoned,
 }
 

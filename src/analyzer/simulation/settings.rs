@@ -144,7 +144,7 @@ impl Settings {
     pub fn notes(&self) -> Vec<String> {
         match self.reuse {
             None => vec![
-                "reuse distances were not computed (--reuse off): what follows from them, as the finding cache-thrash, is unknown"
+                "reuse distances were not computed (--reuse off): results that depend on them, such as the finding cache-thrash, are unknown"
                     .to_owned(),
             ],
             Some(_) => Vec::new(),
@@ -170,7 +170,7 @@ impl Settings {
             }
         }
         if let Some(granted) = self.memory {
-            let reuse = if self.reuse_given_up { "; reuse distances approximated for its sake" } else { "" };
+            let reuse = if self.reuse_given_up { "; reuse distances are approximated to stay within it" } else { "" };
             all.insert("memory".to_owned(), format!("at most {granted} bytes{reuse}"));
         }
         if let Some(count) = self.stated.registers {

@@ -33,11 +33,11 @@ pub(super) fn check(
     let usage = |message: &str| Failure::new(exit_code::USAGE, format!("--check: {message}"));
     let words: Vec<&str> = command.split_whitespace().collect();
     if words.is_empty() {
-        return Err(usage("it takes the program and its arguments, with {x}, {y} and {z} for the block's sizes"));
+        return Err(usage("it needs the program and its arguments, with {x}, {y} and {z} for the block's sizes"));
     }
     if !command.contains("{x}") {
         return Err(usage(
-            "{x}, and {y} and {z} where there are any, have to stand for the block's sizes in the command",
+            "{x}, and {y} and {z} if they exist, must be placeholders for the block's sizes in the command",
         ));
     }
     let all = &document.configurations;

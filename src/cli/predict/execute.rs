@@ -41,7 +41,7 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
         let found = unlaunched::kernel(arguments)?;
         let subject = Subject::from_rows(&found.kernel, &found.sites, &[]).map_err(no_subject)?;
         let mut notes = vec![
-            "the executable was not run: arrays start at multiples of 256 bytes, and limits by instructions are left out".to_owned(),
+            "the executable was not run: arrays are assumed to start at multiples of 256 bytes, and limits by instructions are not included".to_owned(),
         ];
         if found.left_out > 0 {
             notes.push(format!("{} accesses to other than global or shared memory are left out", found.left_out));
@@ -78,7 +78,7 @@ fn execute_with(
 ) -> Result<u8, Failure> {
     if arguments.over.is_some() && arguments.format == PredictFormat::Csv {
         let message =
-            "--format csv has a row for each configuration, and none for the values of --over: take json, text or html";
+            "--format csv has a row for each configuration, and none for the values of --over: use json, text or html";
         return Err(Failure::new(exit_code::USAGE, message));
     }
     let changes = Changes::new(arguments)?;

@@ -159,7 +159,7 @@ fn cases(
         return arguments.files.iter().map(one).collect();
     }
     let Origin { commit: Some(commit), compiler, .. } = origin(&BTreeMap::new())? else {
-        let message = "which profile is to be judged? Give its file, or --commit, or call this in a repository";
+        let message = "which profile is to be checked? Give its file, or --commit, or call this in a repository";
         return Err(Failure::new(exit_code::USAGE, message));
     };
     let listing = store.records(arguments.name.as_deref()).map_err(failure)?;

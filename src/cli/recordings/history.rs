@@ -15,7 +15,7 @@ use warpline_report::{self as report, DiffOptions};
 
 /// Name that selects the whole program instead of a kernel.
 const PROGRAM: &str = "@program";
-const NOTHING_RECORDED: &str = "nothing is recorded there; `warpline record` does it";
+const NOTHING_RECORDED: &str = "nothing is recorded there; `warpline record` records a profile";
 
 pub(in crate::cli) fn execute(arguments: &HistoryArguments, color: Color) -> Result<u8, Failure> {
     let wanted = arguments.kernel.as_deref().zip(arguments.metric.as_deref());

@@ -23,7 +23,8 @@ pub(super) fn execute(arguments: &HistoryArguments, store: &Store, records: &[Re
         HistoryFormat::Csv => report::listing_csv(&listing),
         HistoryFormat::Json => report::listing_json(&listing),
         HistoryFormat::Svg | HistoryFormat::Html => {
-            let message = "a picture takes a KERNEL (or @program) and a METRIC; a list is text, csv or json";
+            let message =
+                "a picture needs a KERNEL (or @program) and a METRIC; a list has the format text, csv or json";
             return Err(Failure::new(exit_code::USAGE, message.to_owned()));
         }
     };

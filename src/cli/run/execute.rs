@@ -158,7 +158,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
     if plan.interleaves() {
         notes.push(
-            "--interleave: warps took turns at each access, which all figures of order follow (caches, reuse)"
+            "--interleave: warps took turns at each access; all figures that depend on the order (caches, reuse) use this order"
                 .to_owned(),
         );
     }

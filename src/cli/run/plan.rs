@@ -90,7 +90,9 @@ impl Plan {
             None => None,
         };
         if arguments.interleave && arguments.device() == DeviceChoice::Gpu {
-            return Err(usage("--interleave is for the CPU device: a GPU's warps advance as they do".to_owned()));
+            return Err(usage(
+                "--interleave is for the CPU device: the order of a GPU's warps cannot be changed".to_owned(),
+            ));
         }
         if arguments.check_init && arguments.device() != DeviceChoice::Cpu {
             return Err(usage("--check-init needs --device cpu: a GPU has no shadow of initialised bytes".to_owned()));
@@ -117,7 +119,8 @@ impl Plan {
         }
         if arguments.children && arguments.trace.is_some() {
             return Err(usage(
-                "--trace keeps the trace of one process; --children puts the work of several in one profile".to_owned(),
+                "--trace writes the trace of one process, but --children combines several processes in one profile"
+                    .to_owned(),
             ));
         }
         let mode = match arguments.mode {

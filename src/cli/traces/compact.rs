@@ -88,7 +88,10 @@ pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failur
     };
     // Only a trace is copied; the target is not changed if the input is not a trace.
     let mut header = [0; warpline_format::chunk::HEADER_BYTES];
-    opened.stream.read_exact(&mut header).map_err(|error| unreadable(&format!("this is no whole trace: {error}")))?;
+    opened
+        .stream
+        .read_exact(&mut header)
+        .map_err(|error| unreadable(&format!("this is not a complete trace: {error}")))?;
     warpline_format::chunk::check_header(&header).map_err(|error| unreadable(&error))?;
     let unfinished = if rotate.is_none() { Unfinished::create(to).map_err(|error| cannot(&error))? } else { None };
     let place = unfinished.as_ref().map_or(to, |unfinished| &unfinished.path);
@@ -118,7 +121,7 @@ pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failur
     target.finish().map_err(|error| cannot(&error))?;
     let written = if rotate.is_some() { trace::first_of(to) } else { place.clone() };
     if contents(&written).map_err(|error| cannot(&error))? != (bytes, sum.finalize()) {
-        return Err(cannot(&"what was written does not read back as what was read"));
+        return Err(cannot(&"the written trace differs from the one that was read"));
     }
     let (before, after) = (on_disk(&opened.path), on_disk(&written));
     if let Some(unfinished) = unfinished {

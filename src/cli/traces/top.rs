@@ -39,7 +39,7 @@ pub(in crate::cli) fn execute(arguments: &TopArguments) -> Result<u8, Failure> {
     } else {
         watch(&place, snapshot, arguments.top)
             .map_err(|error| Failure::new(exit_code::UNEXPECTED, format!("cannot use the terminal: {error}")))?;
-        output::say("the run is over, or was left");
+        output::say("the run has ended, or the connection was closed");
     }
     Ok(exit_code::OK)
 }
@@ -67,7 +67,7 @@ fn watch(place: &std::path::Path, mut snapshot: Snapshot, top: usize) -> std::io
             let area = frame.area();
             let text =
                 live_text(&snapshot, usize::from(area.width), top.min(usize::from(area.height).saturating_sub(8)));
-            frame.render_widget(Text::raw(format!("{text}\nq leaves; the program goes on")), area);
+            frame.render_widget(Text::raw(format!("{text}\nq closes this view; the program continues")), area);
         });
         if let Err(error) = drawn {
             break Err(error);

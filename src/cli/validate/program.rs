@@ -46,7 +46,10 @@ impl Chases {
         if status.success() {
             Ok(Chases { executable, folder, _removal: removal })
         } else {
-            Err(Failure::new(exit_code::TOOLCHAIN, "the program of the chases could not be compiled, see above"))
+            Err(Failure::new(
+                exit_code::TOOLCHAIN,
+                "the program of the pointer chases could not be compiled, see above",
+            ))
         }
     }
 

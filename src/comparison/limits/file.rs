@@ -194,7 +194,7 @@ fn finding_limit(which: &str, value: &Value) -> Result<FindingLimit, Wrong> {
             "hard" => hard = Some(number),
             "new" => new = Some(number),
             _ => {
-                let what = "findings have the limits `new` (most that may come) and `hard` (most that there may be)";
+                let what = "findings have the limits `new` (maximum number of new findings) and `hard` (maximum number of findings)";
                 return Err((format!("{name}.{}", quoted(key)), what.to_owned()));
             }
         }

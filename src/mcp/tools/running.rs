@@ -54,7 +54,7 @@ pub(crate) async fn check(
     let plural = if errors == 1 { "" } else { "s" };
     _ = writeln!(text, "{errors} error{plural}, {} other results of {}", rows.len() - errors, CHECKS.join(" "));
     if !profile.run.complete {
-        text.push_str("the run is incomplete: what did not run is not checked\n");
+        text.push_str("the run is incomplete: code that did not run is not checked\n");
     }
     for row in rows {
         let line =

@@ -43,7 +43,7 @@ pub fn parted(subject: &Subject<'_>, array: usize) -> Result<(Addresses, Vec<Ori
         starts.push((number, form.constant));
     }
     let elements = bytes.checked_div(size).filter(|elements| *elements > 1);
-    let Some(elements) = elements else { return Err(no("no index moves through it")) };
+    let Some(elements) = elements else { return Err(no("no index selects its elements")) };
     // Members end where an access starts or ends. An access that covers several members, such as a vector load, becomes
     // one access per member.
     let mut borders = BTreeSet::from([0, size]);
@@ -52,13 +52,13 @@ pub fn parted(subject: &Subject<'_>, array: usize) -> Result<(Addresses, Vec<Ori
         let place = start.wrapping_sub(base as i64).rem_euclid(size as i64) as u64;
         let end = place + u64::from(subject.accesses[number].bytes);
         if end > size {
-            return Err(no("some access takes more than one of its structures"));
+            return Err(no("some access touches more than one of its structures"));
         }
         borders.extend([place, end]);
         places.push((number, place, end));
     }
     if places.iter().all(|(_, place, end)| (*place, *end) == (0, size)) && borders.len() == 2 {
-        return Err(no("its elements have one member, so there is nothing to part"));
+        return Err(no("its elements have only one member, so they cannot be split"));
     }
     let mut changed = subject.addresses.clone();
     let mut graph = Graph::new(&changed.expressions);

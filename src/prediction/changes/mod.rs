@@ -66,7 +66,7 @@ pub enum ChangeError {
         reason: String,
     },
     /// A thread would have too many points.
-    #[error("a thread would do {points} points' work; {most} is the most that is predicted")]
+    #[error("a thread would do the work of {points} points; at most {most} can be predicted")]
     TooMany {
         /// Number of points.
         points: u64,

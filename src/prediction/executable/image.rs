@@ -102,7 +102,7 @@ impl<'a> Image<'a> {
 
     /// Returns the module of a descriptor; `None` if it has no hooks.
     fn module(&self, at: u64) -> Result<Option<Module>, &'static str> {
-        const SHORT: &str = "a module's descriptor leads out of the file";
+        const SHORT: &str = "a module's descriptor refers to an address outside the file";
         let number = |offset: usize| self.number::<8>(at + offset as u64).ok_or(SHORT);
         let pointer = |offset: usize| self.pointer(at + offset as u64).ok_or(SHORT);
         let length = number(offset_of!(ModuleDescriptor, site_table_bytes))?;

@@ -41,7 +41,7 @@ pub(super) fn rows(analysis: &Analysis) -> Vec<Missing> {
                 what: "after_stop".to_owned(),
                 launch: Some(*launch),
                 launches,
-                reason: format!("the error of launch {launch} stood"),
+                reason: format!("the error of launch {launch} was still active"),
                 ..Missing::default()
             },
             NotLaunched::NotInstrumented { kernel } => Missing {

@@ -84,7 +84,7 @@ pub fn read(path: &Path) -> Result<Snapshot, LiveError> {
     // SAFETY: the call has no arguments and cannot fail.
     let user = unsafe { libc::geteuid() };
     if !there.is_file() || there.uid() != user {
-        return Err(failed(&"this is no snapshot of this user's"));
+        return Err(failed(&"this is not a snapshot of this user"));
     }
     let mut text = String::new();
     file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;

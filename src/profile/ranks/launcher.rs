@@ -127,7 +127,7 @@ impl Launcher {
         if let Some((name, value)) = self.local_index.and_then(|name| Some((name, variable(name)?))) {
             local_index = self::number(&value).filter(|local| count.is_none_or(|count| *local < count));
             if local_index.is_none() {
-                wrong(name, &value, "which is no number of a rank on its node");
+                wrong(name, &value, "which is not the number of a rank on its node");
             }
         }
         Some(Rank { index: number, count, local_index, node: None, launcher: self.name.to_owned() })

@@ -14,7 +14,7 @@ pub enum StoreError {
         error: std::io::Error,
     },
     /// The folder contains other files.
-    #[error("{place}: is no store of profiles, and not empty; give --store another folder")]
+    #[error("{place}: is not a store of profiles, and not empty; give --store another folder")]
     NotAStore {
         /// Folder.
         place: String,

@@ -142,7 +142,7 @@ impl Store {
             }
             match Record::from_bytes(&bytes) {
                 Ok(record) if record_key(&record.name, &id) == key => listing.records.push(Recorded { id, record }),
-                Ok(_) => wrong("it lies in another name's folder"),
+                Ok(_) => wrong("it is in the folder of another name"),
                 Err(what) => wrong(&what),
             }
         }

@@ -51,7 +51,7 @@ fn not_counted(profile: &Profile) -> Vec<Uncounted> {
     });
     let calls = profile.run.assumptions.get("calls_without_effect").map_or("", String::as_str);
     let calls = calls.split(", ").filter(|name| !name.is_empty()).map(|name| Uncounted {
-        what: "call without effect on the model".to_owned(),
+        what: "call that has no effect on the model".to_owned(),
         function: name.to_owned(),
         file: String::new(),
         line: 0,

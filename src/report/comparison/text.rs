@@ -109,7 +109,7 @@ impl Page<'_> {
             figure.label = "allocated".to_owned();
         }
         if shown.is_empty() && findings.is_empty() {
-            self.line("  the same sums; what changed is within it");
+            self.line("  the sums are the same; the changes are within them");
         }
         self.figures(2, &shown, usize::MAX);
     }

@@ -245,7 +245,7 @@ impl Session {
 
     fn follow(&mut self) {
         let Some(target) = self.page().target() else {
-            self.show_message("this leads nowhere");
+            self.show_message("this row has no page");
             return;
         };
         match self.view_of(&target) {

@@ -99,7 +99,7 @@ fn copied(profile: &Profile, copy: &CopyRow) -> Fact {
     let host = host.and_then(|host| host.name.as_deref()).map_or(String::new(), |name| format!(", host memory {name}"));
     let unchanged = match copy.unchanged_count {
         0 => String::new(),
-        unchanged => format!(", {unchanged} of them brought nothing new"),
+        unchanged => format!(", {unchanged} of them transferred no changed bytes"),
     };
     let place = user_frame(&copy.path).map_or(String::new(), |frame| format!(" at {}", at(&frame.file, frame.line)));
     let direction = copy.direction.replace('_', " ");

@@ -17,7 +17,7 @@ pub enum CurveError {
     #[error("sizes do not ascend")]
     Order,
     /// A latency is implausible.
-    #[error("{0} is no latency")]
+    #[error("{0} is not a valid latency")]
     Latency(f64),
 }
 

@@ -91,7 +91,7 @@ pub(super) fn check(figures: &DeviceFigures) -> Result<(), (&'static str, String
     check_order(figures)?;
     for (name, figure) in [("memory_bytes", &figures.memory_bytes), ("l2_bytes", &figures.l2_bytes)] {
         if let Some(Figure { value: 0, .. }) = figure {
-            return Err((name, "0 is no size".to_owned()));
+            return Err((name, "0 is not a valid size".to_owned()));
         }
     }
     Ok(())

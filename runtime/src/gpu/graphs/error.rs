@@ -36,9 +36,9 @@ pub enum TwinError {
     #[error("the program makes graphs for several GPUs")]
     SeveralGpus,
     /// The graph has disabled nodes, which would be enabled in the copy.
-    #[error("some of its nodes were switched off")]
+    #[error("some of its nodes were disabled")]
     NodesOff,
     /// The graph had no twin before.
-    #[error("it had none")]
+    #[error("it had no hooked copy before")]
     NoTwin,
 }

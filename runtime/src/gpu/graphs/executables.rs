@@ -99,7 +99,7 @@ pub(in crate::gpu) fn known(executable: ExecutableHandle) -> Option<Shared> {
 }
 
 fn refuse(why: &str) {
-    note_once(format!("a CUDA graph runs as it is, and its kernels have no records: {why}"));
+    note_once(format!("a CUDA graph runs without hooks, so its kernels have no records:  {why}"));
 }
 
 pub(in crate::gpu) fn counted() -> bool {

@@ -53,7 +53,7 @@ pub(super) enum Refusal {
     #[error(transparent)]
     Reorder(#[from] ReorderError),
     /// The memory limit is reached; the stream is consistent.
-    #[error("no memory is left of what --memory grants")]
+    #[error("the memory that --memory grants is exhausted")]
     Memory,
     #[error(transparent)]
     Worker(#[from] WorkerLost),

@@ -131,7 +131,7 @@ fn pieces_are_read_in_order_and_no_other_run_s_are() {
     fs::write(&all[1], [&second[..36], &[9], &second[37..]].concat()).unwrap();
     reports("from byte");
     fs::write(&all[1], &second[40..]).unwrap();
-    reports("no piece of a trace");
+    reports("not a piece of a trace");
     let other = folder.path().join("other.wltrace");
     written(&other, &whole, Some(6000));
     fs::write(&all[1], bytes(&files(&other)[1])).unwrap();

@@ -87,7 +87,7 @@ impl Pieces {
             Err(error) => return Err(invalid(&path, error)),
         };
         let (next, decoder) = open(&path, file)?;
-        let next = next.ok_or_else(|| invalid(&path, "this is no piece of a trace"))?;
+        let next = next.ok_or_else(|| invalid(&path, "this is not a piece of a trace"))?;
         if next.run != head.run {
             return Err(invalid(&path, "this piece belongs to the trace of another run"));
         }

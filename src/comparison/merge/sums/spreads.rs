@@ -12,9 +12,8 @@ use warpline_profile::model::{Exact, Frame, Kernel, PathSpread, Spread, Wide};
 use warpline_profile::nine_digits;
 
 pub(in crate::merge) const RATIOS_LOST: &str =
-    "how ratios spread over launches is left out: it does not follow from the single runs";
-pub(in crate::merge) const PATHS_LOST: &str =
-    "how figures spread over the launches of a call path is reported for paths that every run took often or never";
+    "the spread of ratios over launches is not included, because it cannot be computed from the spreads of the runs";
+pub(in crate::merge) const PATHS_LOST: &str = "the spread of figures over the launches of a call path is reported only for paths that every run took often or never";
 
 /// Adds the spreads of another run's kernel before its launches are added. Reports lost data.
 pub(in crate::merge) fn add(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {

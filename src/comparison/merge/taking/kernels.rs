@@ -114,14 +114,14 @@ pub(in crate::merge) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) 
         }
         if sum.bypass != kernel.bypass {
             sum.bypass = None;
-            left_out.insert("advice on bypassing the L1 cache is of one run each, and is left out".to_owned());
+            left_out.insert("advice on bypassing the L1 cache applies to one run only, and is not included".to_owned());
         }
         match (&mut sum.pages, &kernel.pages) {
             (Some(pages), Some(more)) if alike(pages, more) => add_pages(pages, more),
             (None, None) => {}
             (pages, _) => {
                 *pages = None;
-                left_out.insert("pages were not counted alike in all runs, and are left out".to_owned());
+                left_out.insert("pages were not counted in the same way in all runs, and are not included".to_owned());
             }
         }
     }

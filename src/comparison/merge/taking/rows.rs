@@ -493,7 +493,7 @@ pub(in crate::merge) fn sources(merged: &mut Merged, profile: &Profile) {
                     if text < other {
                         other.clone_from(text);
                     }
-                    let note = "source files changed between the runs: each line is of one of them";
+                    let note = "source files changed between the runs: each line is from one of the versions";
                     merged.facts.from.left_out.insert(note.to_owned());
                 }
                 Some(_) => {}
