@@ -11,7 +11,7 @@ use warpline::hierarchy::{
     Atomics, Coalescer, Copies, DramConfig, Egress, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config,
     Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
 };
-use warpline::locality::{Axis, Clock, Distances, Reuse, ReuseCells, SAMPLED_LINES, Stores, Timeline};
+use warpline::locality::{Axis, Distances, EvictionTime, Reuse, ReuseCells, SAMPLED_LINES, Stores, Timeline};
 use warpline::requests::read_request;
 use warpline_format::access::{Access, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
@@ -314,7 +314,7 @@ fn main() {
         });
         time(&format!("{}: reuse in each SM", stream.name), stream.requests, || reuse::<Axis>(&stream, usize::MAX));
         time(&format!("{}: the same, approximate", stream.name), stream.requests, || {
-            reuse::<Clock>(&stream, SAMPLED_LINES)
+            reuse::<EvictionTime>(&stream, SAMPLED_LINES)
         });
     }
     distances();

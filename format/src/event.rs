@@ -53,7 +53,7 @@ pub enum Event {
         /// Number, counted from 1.
         id: PathId,
         /// Return addresses, innermost first.
-        frames: Vec<PathFrame>,
+        frames: Vec<CallPathFrame>,
     },
     /// A device allocation.
     Allocation(Allocation),
@@ -494,7 +494,7 @@ pub enum NotLaunched {
 
 /// A return address, relative to its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct PathFrame {
+pub struct CallPathFrame {
     /// Number of an [`Event::Object`]; [`INTERPRETED`] for a position of an interpreted program; `u32::MAX` if the
     /// address is in no object.
     pub object: u32,

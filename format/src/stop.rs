@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::access::Space;
-use crate::event::{FaultKind, InterpretedFrame, LaunchId, PathFrame};
+use crate::event::{CallPathFrame, FaultKind, InterpretedFrame, LaunchId};
 use crate::site_table::Op;
 
 /// Maximum bytes of a message; a longer one is invalid.
@@ -108,7 +108,7 @@ pub struct StoppedLane {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostPath {
     /// Return addresses, innermost first.
-    pub frames: Vec<PathFrame>,
+    pub frames: Vec<CallPathFrame>,
     /// Loaded objects that the frames refer to: number, path, build id.
     pub objects: Vec<(u32, String, Vec<u8>)>,
     /// Source positions of an interpreted program, by number.

@@ -9,6 +9,7 @@ compile_error!("the CPU device runs on x86-64 Linux");
 
 pub mod api;
 mod brain_float;
+pub mod call_paths;
 pub mod compiler;
 pub mod cuda;
 pub mod device;
@@ -20,7 +21,6 @@ pub mod memory;
 pub mod modules;
 pub mod nvrtc;
 pub mod output;
-pub mod paths;
 pub mod real;
 pub mod state;
 pub mod texture;

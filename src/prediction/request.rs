@@ -6,7 +6,7 @@ use warpline_format::site_table::Op;
 
 use warpline_simulator::geometry::Width;
 use warpline_simulator::hierarchy::{Coalescer, Groups, HierarchyConfig, tag_passes};
-use warpline_simulator::metrics::{FootprintMemo, LineTable, WavefrontMemo, footprint, wavefronts};
+use warpline_simulator::metrics::{FootprintMemo, LineBytes, WavefrontMemo, footprint, wavefronts};
 
 /// Sums over requests. They may be fractional if a sample represents other requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,7 +74,7 @@ pub struct Costs<'a> {
     known: FxHashMap<(Pattern, u32, u32, Kind), Requests>,
     /// Counts by the distances of the active lanes' addresses, in lane order.
     seen: FxHashMap<([i64; 32], u32, u32, Kind), Requests>,
-    table: LineTable,
+    table: LineBytes,
     coalescer: Coalescer,
     bytes: Vec<u8>,
     words: Vec<u64>,
@@ -96,7 +96,7 @@ impl<'a> Costs<'a> {
             distances: Vec::new(),
             known: FxHashMap::default(),
             seen: FxHashMap::default(),
-            table: LineTable::default(),
+            table: LineBytes::default(),
             coalescer: Coalescer::default(),
             bytes: Vec::new(),
             words: Vec::new(),

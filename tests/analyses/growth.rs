@@ -13,7 +13,9 @@ use warpline::report::{self, TextOptions};
 use warpline::simulation::Settings;
 use warpline::trace::TraceReader;
 use warpline_format::access::Space;
-use warpline_format::event::{Allocation, AllocationKind, Copy, Direction, Event, Fault, FaultKind, Launch, PathFrame};
+use warpline_format::event::{
+    Allocation, AllocationKind, CallPathFrame, Copy, Direction, Event, Fault, FaultKind, Launch,
+};
 
 /// A program that allocates, copies, launches and frees, over and over. Its trace is made while it is read.
 struct Program {
@@ -48,7 +50,7 @@ impl Program {
         let (number, shape, address) = (FIRST + id, id % shapes, HEAP + id % live * 65_536);
         let path = id.checked_div(self.paths).unwrap_or(0) as u32 + 1;
         if self.paths != 0 && id % self.paths == 0 || id == 0 {
-            let frame = PathFrame { object: u32::MAX, offset: path.into() };
+            let frame = CallPathFrame { object: u32::MAX, offset: path.into() };
             self.trace.event(Event::Path { id: path, frames: vec![frame] });
         }
         if id >= live {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::support::demo;
 use assert_cmd::assert::OutputAssertExt as _;
-use warpline_format::event::{Event, PathFrame};
+use warpline_format::event::{CallPathFrame, Event};
 use warpline_format::options::{Options, Output, VARIABLE};
 use warpline_format::ring::Ring;
 
@@ -59,7 +59,7 @@ fn stand_in() {
         "large" => {
             let mut trace = crate::support::TraceBuilder::default();
             demo::begin(&mut trace, "/nowhere/columns.cu");
-            let frame = |number| PathFrame { object: 0, offset: u64::MAX - number };
+            let frame = |number| CallPathFrame { object: 0, offset: u64::MAX - number };
             trace.event(Event::Path { id: 1, frames: (0..2_500_000).map(frame).collect() });
             trace.event(Event::Launch(demo::launch(0))).batch(0, &demo::batch()).event(demo::end(0, 0));
             trace.event(Event::End { launches: 1 });

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{TraceBuilder, demo};
 use warpline_format::device::Device;
-use warpline_format::event::{Event, PathFrame};
+use warpline_format::event::{CallPathFrame, Event};
 use warpline_format::site_table::SiteTable;
 
 /// Not a source file, and content that must not be shown.
@@ -89,7 +89,7 @@ fn pipes_and_endless_devices_stop_nothing() {
             for (id, build_id) in [(0, Vec::new()), (1, vec![1, 2, 3])] {
                 trace.event(Event::Object { id, path: path.to_owned(), build_id });
             }
-            let frame = |object| PathFrame { object, offset: 0x1234 };
+            let frame = |object| CallPathFrame { object, offset: 0x1234 };
             trace.event(Event::Path { id: 1, frames: vec![frame(0), frame(1)] });
         });
         let output = sim(folder.path(), &bytes, &["--source-root", "/"]);
@@ -113,7 +113,7 @@ fn further_files_of_debug_information_stop_nothing() {
     assert!(inside("x.dwo").exists());
     let bytes = trace(&demo::table("/a.cu"), |trace| {
         trace.event(Event::Object { id: 0, path: inside("x").to_str().unwrap().to_owned(), build_id: Vec::new() });
-        trace.event(Event::Path { id: 1, frames: vec![PathFrame { object: 0, offset: 0x1130 }] });
+        trace.event(Event::Path { id: 1, frames: vec![CallPathFrame { object: 0, offset: 0x1130 }] });
     });
     let cannot = |name: &str| {
         let output = sim(folder.path(), &bytes, &[]);

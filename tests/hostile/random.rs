@@ -26,7 +26,7 @@ use warpline::models;
 use warpline::simulation::Settings;
 use warpline::trace::TraceReader;
 use warpline_format::access::Space;
-use warpline_format::event::{Event, Launch, PathFrame, SiteCount};
+use warpline_format::event::{CallPathFrame, Event, Launch, SiteCount};
 use warpline_format::site_table::{Bundle, Member};
 
 /// Traces that hold every kind of record and item.
@@ -47,7 +47,7 @@ fn traces() -> Vec<Vec<u8>> {
     let mut one = TraceBuilder::default();
     demo::begin(&mut one, "/nowhere/columns.cu");
     one.event(Event::Object { id: 0, path: "/nowhere/columns".into(), build_id: vec![1, 2, 3] });
-    one.event(Event::Path { id: 1, frames: vec![PathFrame { object: 0, offset: 0x1234 }] });
+    one.event(Event::Path { id: 1, frames: vec![CallPathFrame { object: 0, offset: 0x1234 }] });
     one.event(Event::Spills { module: 0, kernels: vec![(0, 24)] });
     for id in 0..3 {
         let (launch, batch) = short(id);

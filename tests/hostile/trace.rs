@@ -12,7 +12,7 @@ use warpline::trace::TraceReader;
 use warpline_format::access::Space;
 use warpline_format::device::Device;
 use warpline_format::event::{
-    BlockCount, BranchCount, Copy, Direction, Event, Launch, LaunchEnd, PathFrame, SiteCount, WarpBlockCount,
+    BlockCount, BranchCount, CallPathFrame, Copy, Direction, Event, Launch, LaunchEnd, SiteCount, WarpBlockCount,
 };
 use warpline_format::site_table::{Function, SiteTable};
 
@@ -77,7 +77,7 @@ fn numbers_are_announced_once() {
     });
     damaged("call path 1 is announced twice", |trace| {
         for offset in [1, 1, 2] {
-            trace.event(Event::Path { id: 1, frames: vec![PathFrame { object: 0, offset }] });
+            trace.event(Event::Path { id: 1, frames: vec![CallPathFrame { object: 0, offset }] });
         }
     });
     damaged("object 3 is announced twice", |trace| {

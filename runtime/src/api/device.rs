@@ -243,7 +243,7 @@ pub extern "C" fn cudaDeviceReset() -> Error {
         return crate::gpu::forward!(cudaDeviceSynchronize, ());
     }
     let here = 0u8;
-    let entry = crate::paths::Entry::new(std::hint::black_box(&here));
+    let entry = crate::call_paths::Entry::new(std::hint::black_box(&here));
     let code = call_any(|runtime| {
         runtime.synchronise();
         runtime.reset(entry);

@@ -1,9 +1,9 @@
 //! Functions that hooked host code calls (`docs/design/borders.md`, section 6), and the function of `warpline.h`.
 
+use crate::call_paths::{Entry, capture};
 use crate::memory::host::{HostAllocation, PATH_FROM};
 use crate::modules::module::name as text;
 use crate::modules::names;
-use crate::paths::{Entry, capture};
 use crate::state::runtime::lock;
 use std::ffi::{c_char, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};

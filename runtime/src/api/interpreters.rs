@@ -2,12 +2,12 @@
 //! and arrays belong to an interpreter.
 
 use super::put;
+use crate::call_paths::{Entry, interpreted};
 use crate::cuda::error::{self, Error};
 use crate::memory::Description;
 use crate::memory::registry::Elements;
 use crate::modules::loaded::Handle;
 use crate::modules::module::name as text;
-use crate::paths::{Entry, interpreted};
 use crate::state::runtime::{Runtime, call, memory_error};
 use std::ffi::{c_char, c_int, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};

@@ -1,11 +1,11 @@
 //! Kernel launches.
 
 use super::{api, per_thread};
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, HostFunction, LaunchConfig, StreamHandle};
 use crate::graphs::{HostWork, Work};
 use crate::modules::configuration::Configuration;
-use crate::paths::Entry;
 use crate::state::failed_calls::{self, Call};
 use crate::state::runtime::{Runtime, call_as};
 use std::cell::RefCell;

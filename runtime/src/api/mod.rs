@@ -37,7 +37,7 @@ macro_rules! api {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;
-            let $entry = $crate::paths::Entry::new(std::hint::black_box(&here));
+            let $entry = $crate::call_paths::Entry::new(std::hint::black_box(&here));
             let call = $crate::state::failed_calls::Call { function: stringify!($name), entry: $entry };
             if $crate::real::active() {
                 let code = $crate::gpu::forward!($name, ($($argument: $type),*) $(, $entry, $handler)?);

@@ -145,7 +145,8 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
     flags: c_uint,
 ) -> Error {
     let here = 0u8;
-    let call = Call { function: "cudaStreamAddCallback", entry: crate::paths::Entry::new(std::hint::black_box(&here)) };
+    let call =
+        Call { function: "cudaStreamAddCallback", entry: crate::call_paths::Entry::new(std::hint::black_box(&here)) };
     if crate::real::active() {
         let code = crate::gpu::forward!(cudaStreamAddCallback, (stream: StreamHandle, callback: Option<StreamCallback>,
             data: *mut c_void, flags: c_uint));

@@ -2,12 +2,12 @@
 //! creates.
 
 use super::calls::{PointerSlot, allocating, copied, filled, flat, moving, rows};
+use crate::call_paths::Entry;
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::Error;
 use crate::cuda::types::StreamHandle;
 use crate::gpu::devices::{returned, settle};
 use crate::output::message;
-use crate::paths::Entry;
 use crate::state::runtime::lock;
 use std::ffi::{c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use warpline_format::event::{AllocationKind, Event};

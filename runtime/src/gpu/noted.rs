@@ -2,10 +2,10 @@
 
 use super::kernels::LaunchRequest;
 use super::state::{Kernel, stream_number};
+use crate::call_paths::Entry;
 use crate::cuda::error::Error;
 use crate::modules::configuration::known;
 use crate::modules::module::Member;
-use crate::paths::Entry;
 use crate::state::launched::Launched;
 use crate::state::runtime::lock;
 use warpline_format::event::{Event, Launch, LaunchEnd, LaunchId};

@@ -1,12 +1,12 @@
 //! Runs the work that a grid has launched.
 
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::device::children::queue::Work;
 use crate::device::execution::warp::Stop;
 use crate::memory::rows::Rows;
 use crate::modules::configuration::Configuration;
 use crate::modules::module::Member;
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 
 /// `cudaMemcpyDeviceToDevice`.

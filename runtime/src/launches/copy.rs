@@ -1,9 +1,9 @@
 //! Copies and fills: determines on which side each pointer is and whether the call is valid, and performs the transfer
 //! and writes its event.
 
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::memory::rows::Rows;
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::c_int;
 use warpline_format::event::{

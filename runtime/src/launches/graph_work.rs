@@ -1,9 +1,9 @@
 //! Executes the nodes of graphs.
 
+use crate::call_paths::Entry;
 use crate::cuda::error::Error;
 use crate::graphs::{KernelWork, Work};
 use crate::modules::configuration::Configuration;
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::c_void;
 use std::time::Instant;

@@ -1,5 +1,6 @@
 //! A kernel launch: checks, filters, the choice of the warp function, and its events.
 
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::device::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
 use crate::device::execution::native::{run_direct, run_plain};
@@ -15,7 +16,6 @@ use crate::modules::module::Member;
 use crate::modules::module::Module;
 use crate::output::message;
 use crate::output::message::note_once;
-use crate::paths::Entry;
 use crate::state::launched::{Counted, Drawn, Launched};
 use crate::state::runtime::{Kernel, Runtime};
 use std::collections::{BTreeSet, HashSet};

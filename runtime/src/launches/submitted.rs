@@ -1,8 +1,8 @@
 //! Work that the program submits to streams.
 
+use crate::call_paths::Entry;
 use crate::cuda::error::Error;
 use crate::graphs::Work;
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 
 impl Runtime {

@@ -4,8 +4,8 @@
 //! the call. So each failed call is added to the trace with its call path. Errors that a correct program expects are
 //! excluded, see [`is_expected`].
 
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
-use crate::paths::Entry;
 use crate::state::runtime::{Runtime, lock};
 use crate::trace::Trace;
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
 //! The state of the runtime in this process, protected by one lock.
 
+use crate::call_paths::{Entry, Frames, capture, interpreted};
 use crate::cuda::error::{self, Error};
 use crate::device::children::queue::Children;
 use crate::device::execution::arena::Arena;
@@ -21,7 +22,6 @@ use crate::modules::module::Member;
 use crate::modules::module::{Module, Registered};
 use crate::output::message;
 use crate::output::printed::Printed;
-use crate::paths::{Entry, Frames, capture, interpreted};
 use crate::real::emulation;
 use crate::state::contexts::{self, Contexts};
 use crate::state::failed_calls::{Call, FailedCalls};

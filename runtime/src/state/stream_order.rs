@@ -11,9 +11,9 @@ use warpline_format::event::WorkOrder;
 const DEFAULT: u32 = 0;
 
 /// For each stream, the number of its last work that is ordered before.
-type Clock = BTreeMap<u32, u64>;
+type VectorClock = BTreeMap<u32, u64>;
 
-fn join(clock: &mut Clock, other: &Clock) {
+fn join(clock: &mut VectorClock, other: &VectorClock) {
     for (&stream, &number) in other {
         let known = clock.entry(stream).or_default();
         *known = (*known).max(number);
@@ -25,7 +25,7 @@ fn join(clock: &mut Clock, other: &Clock) {
 struct Queue {
     /// Whether the stream and the default stream wait for each other.
     blocking: bool,
-    clock: Clock,
+    clock: VectorClock,
 }
 
 /// Clocks of streams, of events and of the host.
@@ -33,8 +33,8 @@ struct Queue {
 pub struct StreamOrder {
     /// The queues, keyed by the number of the stream; queues of destroyed streams remain.
     queues: BTreeMap<u32, Queue>,
-    events: HashMap<usize, Clock>,
-    host: Clock,
+    events: HashMap<usize, VectorClock>,
+    host: VectorClock,
     /// The destroyed streams for whose work the host has not waited yet.
     destroyed: BTreeSet<u32>,
     /// The stream whose work is being performed, if any.
@@ -43,7 +43,7 @@ pub struct StreamOrder {
 
 impl StreamOrder {
     /// Returns the work that precedes everything that is added to a stream now.
-    fn before(&self, stream: u32, blocking: bool) -> Clock {
+    fn before(&self, stream: u32, blocking: bool) -> VectorClock {
         let mut clock = self.host.clone();
         for (&number, queue) in &self.queues {
             let waits = match (stream, number) {

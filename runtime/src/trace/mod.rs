@@ -3,9 +3,9 @@
 pub mod sink;
 pub mod writer;
 
-use crate::paths::{Frames, Objects};
+use crate::call_paths::{Frames, Objects};
 use std::collections::HashMap;
-use warpline_format::event::{Event, INTERPRETED, InterpretedFrame, PathFrame, PathId};
+use warpline_format::event::{CallPathFrame, Event, INTERPRETED, InterpretedFrame, PathId};
 use warpline_format::stop::HostPath;
 use writer::Writer;
 
@@ -17,7 +17,7 @@ pub struct Trace {
     announced: usize,
     /// The paths, keyed by raw return addresses, because this is cheaper than resolving the addresses each time.
     raw: HashMap<Frames, PathId>,
-    paths: HashMap<Vec<PathFrame>, PathId>,
+    paths: HashMap<Vec<CallPathFrame>, PathId>,
     /// The numbers of positions in interpreted programs.
     interpreted: HashMap<InterpretedFrame, u64>,
     recorded_bytes: u64,
@@ -88,7 +88,7 @@ impl Trace {
         if let Some(&id) = self.raw.get(&frames) {
             return id;
         }
-        let resolved: Vec<PathFrame> = frames.iter().map(|&address| self.objects.resolve(address)).collect();
+        let resolved: Vec<CallPathFrame> = frames.iter().map(|&address| self.objects.resolve(address)).collect();
         for object in self.objects.known(self.announced) {
             self.writer.event(object);
         }
@@ -110,12 +110,12 @@ impl Trace {
             if id == next {
                 self.writer.event(Event::InterpretedFrame { id, frame });
             }
-            resolved.push(PathFrame { object: INTERPRETED, offset: id });
+            resolved.push(CallPathFrame { object: INTERPRETED, offset: id });
         }
         self.announce(resolved)
     }
 
-    fn announce(&mut self, frames: Vec<PathFrame>) -> PathId {
+    fn announce(&mut self, frames: Vec<CallPathFrame>) -> PathId {
         let next = self.paths.len() as PathId + 1;
         let id = *self.paths.entry(frames.clone()).or_insert(next);
         if id == next {

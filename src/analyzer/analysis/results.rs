@@ -6,8 +6,8 @@ use std::sync::Arc;
 use warpline_format::access::Space;
 use warpline_format::device::Device;
 use warpline_format::event::{
-    AllocationId, DifferentBarriers, Direction, DivergentBarrier, Fault, HostAllocationId, InterpretedFrame, Launch,
-    LaunchId, PathFrame, PathId,
+    AllocationId, CallPathFrame, DifferentBarriers, Direction, DivergentBarrier, Fault, HostAllocationId,
+    InterpretedFrame, Launch, LaunchId, PathId,
 };
 use warpline_format::site_table::Op;
 
@@ -322,7 +322,7 @@ pub struct Analysis {
     /// Source positions of interpreted programs.
     pub interpreted: BTreeMap<u64, InterpretedFrame>,
     /// Call paths, innermost first.
-    pub paths: BTreeMap<PathId, Vec<PathFrame>>,
+    pub paths: BTreeMap<PathId, Vec<CallPathFrame>>,
     /// Modules, by number.
     pub modules: BTreeMap<u32, Arc<Module>>,
     /// Bytes per thread that kernels spill to local memory, by module and function.

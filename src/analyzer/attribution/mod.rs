@@ -6,10 +6,10 @@ mod contexts;
 mod debug_files;
 mod host_sources;
 mod modules;
-mod symbols;
+mod symbolizer;
 
 pub use allocations::{AllocationError, AllocationMap, MapChange, Segment};
 pub use contexts::{ContextId, ContextTree, MAX_DEPTH, ROOT, WarpContext};
 pub use host_sources::HostSources;
 pub use modules::{Module, ModuleError};
-pub use symbols::{HostFrame, Symbolizer, demangle};
+pub use symbolizer::{HostFrame, Symbolizer, demangle};

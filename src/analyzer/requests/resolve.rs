@@ -9,7 +9,7 @@ use super::{CellId, CellKey, Cells, Owner, OwnerShare};
 use crate::attribution::{AllocationMap, ContextId, ROOT, Segment};
 use warpline_simulator::geometry::{BankRules, Width};
 use warpline_simulator::metrics::{
-    Footprint, FootprintMemo, LineTable, Scattered, WavefrontMemo, Wavefronts, footprint, together, wavefronts,
+    Footprint, FootprintMemo, LineBytes, Scattered, WavefrontMemo, Wavefronts, footprint, together, wavefronts,
 };
 
 /// The cached result for a site's last request. It is valid if `epoch` is the worker's epoch.
@@ -77,7 +77,7 @@ impl Cost {
 /// Memory that requests reuse.
 #[derive(Default)]
 pub(super) struct Scratch {
-    table: LineTable,
+    table: LineBytes,
     words: Vec<u64>,
     /// Shares of the owners of the last request.
     pub(super) parts: Vec<OwnerShare>,

@@ -13,7 +13,7 @@ use warpline_analyzer::analysis::{AllocationRows, space_name};
 use warpline_analyzer::attribution::{AllocationError, AllocationMap, Module, ModuleError, Segment};
 use warpline_analyzer::requests::{BatchError, LaunchShape, ShapeError, check_batch, decode, read_request};
 use warpline_profile::op_name;
-use warpline_simulator::metrics::{FootprintMemo, LineTable, Scattered, footprint};
+use warpline_simulator::metrics::{FootprintMemo, LineBytes, Scattered, footprint};
 
 /// Reasons why a trace is rejected.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ pub(super) struct Follow<'a> {
     rows: AllocationRows,
     /// Sites that made a request, by kernel and site.
     sites: FxHashMap<(u32, u32), Site<'a>>,
-    table: LineTable,
+    table: LineBytes,
 }
 
 impl<'a> Follow<'a> {
@@ -83,7 +83,7 @@ impl<'a> Follow<'a> {
             map: AllocationMap::default(),
             rows: AllocationRows::default(),
             sites: FxHashMap::default(),
-            table: LineTable::default(),
+            table: LineBytes::default(),
         }
     }
 
@@ -209,7 +209,7 @@ impl Request<'_> {
         site: &mut Site<'r>,
         map: &AllocationMap,
         places: &Places<'r>,
-        table: &mut LineTable,
+        table: &mut LineBytes,
     ) -> RequestRow<'r> {
         let access = self.access;
         let width = module.widths[access.site as usize];

@@ -3,9 +3,9 @@
 
 mod axis;
 mod cells;
-mod clock;
 mod distances;
 mod elements;
+mod eviction_time;
 mod histogram;
 mod reuse;
 #[cfg(test)]
@@ -17,8 +17,8 @@ mod uses;
 
 pub use axis::Axis;
 pub use cells::{ReuseCells, ReuseCounters};
-pub use clock::Clock;
 pub use distances::Distances;
+pub use eviction_time::EvictionTime;
 pub use histogram::ReuseHistogram;
 pub use reuse::{Reuse, Stores};
 pub use scope::{Distance, SAMPLED_LINES, Scope, Serve};

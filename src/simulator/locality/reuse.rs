@@ -37,7 +37,7 @@ struct Line {
 }
 
 /// Processes the requests of one scope. The timeline determines whether distances are exact ([`Axis`]) or approximate
-/// ([`Clock`](super::Clock)).
+/// ([`EvictionTime`](super::EvictionTime)).
 #[derive(Clone, Debug, Default)]
 pub struct Reuse<T: Timeline = Axis> {
     stores: Stores,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
 use warpline_format::site_table::Op;
 
-use super::{Axis, Clock, Reuse, ReuseCells, ReuseCounters, SAMPLED_LINES, Stores, Timeline};
+use super::{Axis, EvictionTime, Reuse, ReuseCells, ReuseCounters, SAMPLED_LINES, Stores, Timeline};
 use crate::geometry::Width;
 use crate::hierarchy::{Coalescer, Groups};
 
@@ -219,7 +219,7 @@ proptest! {
             let op = if store { Op::Store } else { Op::Load };
             (mask, lanes.map(|lane| 4096 + line * 64 + stride * 4 * lane).collect(), 4, op, cell)
         }).collect();
-        let (exact, approximate) = (followed::<Axis>(&requests, stores, 1000), followed::<Clock>(&requests, stores, 1000));
+        let (exact, approximate) = (followed::<Axis>(&requests, stores, 1000), followed::<EvictionTime>(&requests, stores, 1000));
         prop_assert_eq!(exact.len(), approximate.len());
         for (exact, approximate) in exact.iter().zip(&approximate) {
             for (exact, approximate) in [(&exact.element, &approximate.element), (&exact.sector, &approximate.sector), (&exact.line, &approximate.line)] {
@@ -234,7 +234,7 @@ proptest! {
 /// caches.
 fn difference(requests: &[Request], most: usize) -> (f64, f64) {
     let (exact, approximate) =
-        (followed::<Axis>(requests, Stores::Restart, most), followed::<Clock>(requests, Stores::Restart, most));
+        (followed::<Axis>(requests, Stores::Restart, most), followed::<EvictionTime>(requests, Stores::Restart, most));
     let (mut mean, mut beyond) = (0f64, 0f64);
     for (exact, approximate) in exact.iter().zip(&approximate) {
         for (exact, approximate) in [(&exact.sector, &approximate.sector), (&exact.line, &approximate.line)] {
@@ -256,7 +256,7 @@ fn once_used_elements_of_a_sample_are_estimated() {
     let first: Vec<Request> = (0..8000).map(|line| whole(line, 0)).collect();
     let again: Vec<Request> = (0..6000).map(|line| whole(line, 1)).collect();
     let streaming = |requests: &[Request]| -> Vec<u64> {
-        followed::<Clock>(requests, Stores::Restart, 512).iter().map(|cell| cell.streaming).collect()
+        followed::<EvictionTime>(requests, Stores::Restart, 512).iter().map(|cell| cell.streaming).collect()
     };
     let near = |found: u64, want: f64| (found as f64 / want - 1.0).abs() < 0.25;
     assert!(near(streaming(&first)[0], 8000.0 * 32.0), "{:?}", streaming(&first));
@@ -305,7 +305,7 @@ fn a_sample_of_the_lines_is_enough() {
     let (mean, beyond) = difference(&requests, SAMPLED_LINES);
     assert!(mean < 0.07 && beyond < 0.03, "{mean} {beyond}");
     let exact = followed::<Axis>(&requests, Stores::Restart, usize::MAX);
-    let sampled = followed::<Clock>(&requests, Stores::Restart, SAMPLED_LINES);
+    let sampled = followed::<EvictionTime>(&requests, Stores::Restart, SAMPLED_LINES);
     for (exact, sampled) in [(&exact[0].line, &sampled[0].line), (&exact[0].element, &sampled[0].element)] {
         let off = |exact: u64, sampled: u64| (sampled as f64 / exact as f64 - 1.0).abs();
         assert!(off(exact.finite(), sampled.finite()) < 0.1, "{} {}", exact.finite(), sampled.finite());

@@ -7,7 +7,7 @@
 use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::site_table::Op;
 
-use super::{Axis, Clock, Reuse, ReuseCells, Stores};
+use super::{Axis, EvictionTime, Reuse, ReuseCells, Stores};
 use crate::geometry::Width;
 use crate::hierarchy::{Coalescer, Groups};
 use crate::simd::processor;
@@ -96,14 +96,14 @@ pub enum Distance {
     /// Exactly, by counting.
     #[default]
     Exact,
-    /// Approximately, from reuse times ([`Clock`]).
+    /// Approximately, from reuse times ([`EvictionTime`]).
     Approximate,
 }
 
 #[derive(Debug)]
 enum Engine {
     Exact(Reuse<Axis>),
-    Approximate(Reuse<Clock>),
+    Approximate(Reuse<EvictionTime>),
 }
 
 /// The reuse distances of a scope.
@@ -191,7 +191,7 @@ impl Scope {
 }
 
 struct ServeOne<'a, 'b> {
-    reuse: &'a mut Reuse<Clock>,
+    reuse: &'a mut Reuse<EvictionTime>,
     access: &'a Access<'a>,
     width: Width,
     op: Op,

@@ -1,12 +1,12 @@
 //! Computes the memory that one request touches.
 //!
 //! Most requests have addresses with a constant stride, for which the counts have closed forms. All others use
-//! [`LineTable`], which is exact for every request. `reference` contains the slow, obvious version that both are tested
+//! [`LineBytes`], which is exact for every request. `reference` contains the slow, obvious version that both are tested
 //! against.
 
 use warpline_format::access::{Access, Addresses, Space};
 
-use super::LineTable;
+use super::LineBytes;
 use crate::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
 
 /// Counts of the distinct memory that a request touches.
@@ -53,7 +53,7 @@ pub struct FootprintMemo {
 /// lane's stack. Local memory is laid out so that the same 4-byte word of neighbouring lanes is contiguous (CUDA C++
 /// Programming Guide, "Local Memory"), and the footprint is computed for that layout.
 #[inline]
-pub fn footprint(access: &Access<'_>, width: Width, memo: &mut FootprintMemo, table: &mut LineTable) -> Footprint {
+pub fn footprint(access: &Access<'_>, width: Width, memo: &mut FootprintMemo, table: &mut LineBytes) -> Footprint {
     if width.holes.is_some() {
         return exact(access, width, table);
     }
@@ -93,18 +93,18 @@ pub fn footprint(access: &Access<'_>, width: Width, memo: &mut FootprintMemo, ta
 }
 
 /// Returns the footprint of any request, computed with the table. The table stays filled.
-pub(super) fn exact(access: &Access<'_>, width: Width, table: &mut LineTable) -> Footprint {
+pub(super) fn exact(access: &Access<'_>, width: Width, table: &mut LineBytes) -> Footprint {
     together(&[access], width, table)
 }
 
 /// Returns the combined footprint of several requests of one site. The table stays filled.
-pub fn together(accesses: &[&Access<'_>], width: Width, table: &mut LineTable) -> Footprint {
+pub fn together(accesses: &[&Access<'_>], width: Width, table: &mut LineBytes) -> Footprint {
     table.clear();
     accesses.iter().for_each(|access| insert(access, width, table));
     table.footprint()
 }
 
-fn insert(access: &Access<'_>, width: Width, table: &mut LineTable) {
+fn insert(access: &Access<'_>, width: Width, table: &mut LineBytes) {
     access.for_each_lane(|lane, address| match (access.space, width.holes) {
         (Space::Local, holes) => {
             let touched = holes.unwrap_or(u64::MAX);
@@ -226,7 +226,7 @@ mod tests {
         let mut bytes = Vec::new();
         push_access(&mut bytes, space, 0, mask, addresses);
         let Some(Ok(Item::Access(access))) = Items::new(&bytes).next() else { panic!() };
-        let (mut memo, mut table) = (FootprintMemo::default(), LineTable::default());
+        let (mut memo, mut table) = (FootprintMemo::default(), LineBytes::default());
         let want = reference::footprint(&access, width);
         assert_eq!(footprint(&access, width, &mut memo, &mut table), want, "{access:?} {width:?}");
         assert_eq!(footprint(&access, width, &mut memo, &mut table), want, "again {access:?} {width:?}");
@@ -240,7 +240,7 @@ mod tests {
             let mut bytes = Vec::new();
             push_access(&mut bytes, Space::Global, 0, u32::MAX, &addresses);
             let Some(Ok(Item::Access(access))) = Items::new(&bytes).next() else { panic!() };
-            let got = footprint(&access, Width::solid(4), &mut FootprintMemo::default(), &mut LineTable::default());
+            let got = footprint(&access, Width::solid(4), &mut FootprintMemo::default(), &mut LineBytes::default());
             assert_eq!(u64::from(got.sectors), (4 * stride).min(32));
             assert_eq!(got.ideal_sectors(), 4);
         }

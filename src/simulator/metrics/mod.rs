@@ -7,7 +7,7 @@
 mod banks;
 mod counters;
 mod footprint;
-mod line_table;
+mod line_bytes;
 #[cfg(test)]
 mod reference;
 mod scattered;
@@ -15,5 +15,5 @@ mod scattered;
 pub use banks::{WavefrontMemo, Wavefronts, wavefronts};
 pub use counters::{Counters, Histogram};
 pub use footprint::{Footprint, FootprintMemo, footprint, together};
-pub use line_table::LineTable;
+pub use line_bytes::LineBytes;
 pub use scattered::Scattered;

@@ -211,7 +211,7 @@ mod tests {
     use warpline_format::access::{Item, Items, push_access};
 
     use super::*;
-    use crate::metrics::{LineTable, footprint};
+    use crate::metrics::{LineBytes, footprint};
 
     proptest! {
         /// Compares the counts with the table of bytes.
@@ -240,7 +240,7 @@ mod tests {
                 return Ok(());
             };
             prop_assert_eq!(
-                scattered.footprint(), footprint::exact(&access, width, &mut LineTable::default())
+                scattered.footprint(), footprint::exact(&access, width, &mut LineBytes::default())
             );
             let (low, high) = (addresses.iter().min().unwrap(), addresses.iter().max().unwrap());
             let end = high.checked_add(u64::from(width.bytes - 1));

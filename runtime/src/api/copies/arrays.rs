@@ -2,12 +2,12 @@
 //! sector.
 
 use crate::api::{api, per_thread, put};
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ChannelDesc, Extent, StreamHandle};
 use crate::graphs::{CopyWork, Work};
 use crate::memory::images::Array;
 use crate::memory::rows::Rows;
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use crate::texture::format::Format;
 use crate::texture::image::Image;

@@ -49,7 +49,7 @@ unsafe fn fill(
     from: *const c_void,
     bytes: usize,
     kind: c_int,
-    entry: crate::paths::Entry,
+    entry: crate::call_paths::Entry,
 ) -> Result<(), Error> {
     let to = place(runtime, to, offset)?;
     // SAFETY: by the contract of the API function.
@@ -64,7 +64,7 @@ unsafe fn take(
     (from, offset): (ArrayHandle, usize),
     bytes: usize,
     kind: c_int,
-    entry: crate::paths::Entry,
+    entry: crate::call_paths::Entry,
 ) -> Result<(), Error> {
     let from = place(runtime, from, offset)?;
     // SAFETY: by the contract of the API function.

@@ -3,11 +3,11 @@
 use super::driver_api;
 use crate::api::copies::copy::{flat, rows};
 use crate::api::per_thread;
+use crate::call_paths::Entry;
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::{CopyWork, FillWork, Work};
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 

@@ -3,10 +3,10 @@
 use super::driver_api;
 use crate::api::launch::{cluster_dimension, configuration, launch};
 use crate::api::per_thread;
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, LaunchConfig, LaunchConfigWords, StreamHandle};
 use crate::modules::configuration::Configuration;
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_uint, c_void};
 

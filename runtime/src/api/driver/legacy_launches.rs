@@ -4,9 +4,9 @@
 use super::driver_api;
 use super::launches::start;
 use crate::api::launch::configuration;
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, StreamHandle};
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::collections::BTreeMap;
 use std::ffi::{c_float, c_int, c_uint, c_void};

@@ -5,9 +5,9 @@ use crate::api::memory::allocations::{
     ATTACH, DEVICE_KINDS, HOST_ALLOC_FLAGS, allocate, allocate_host, check_managed, pitched, register, unregister,
 };
 use crate::api::{per_thread, put};
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
-use crate::paths::Entry;
 use crate::state::contexts::PRIMARY;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};

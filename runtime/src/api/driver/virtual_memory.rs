@@ -2,12 +2,12 @@
 
 use super::driver_api;
 use crate::api::put;
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::MemLocation;
 use crate::memory::mapped::Change;
 use crate::memory::mappings::{Access, GRANULARITY};
 use crate::modules::names::take_name;
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_ulonglong, c_void};
 use std::os::fd::{BorrowedFd, IntoRawFd};

@@ -2,6 +2,7 @@
 
 use super::nodes::{exchange, fill, host, kernel};
 use crate::api::{api, per_thread, put};
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{
     ExecutableHandle, FillParameters, GraphHandle, HostParameters, InstantiateParameters, KernelParameters, NodeHandle,
@@ -9,7 +10,6 @@ use crate::cuda::graph_types::{
 };
 use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
 use crate::graphs::{CopyWork, Graph, Work};
-use crate::paths::Entry;
 use crate::state::failed_calls::{self, Call};
 use crate::state::runtime::{Runtime, call_any, call_as};
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};

@@ -1,12 +1,12 @@
 //! Allocation: device, managed, pinned, registered.
 
 use crate::api::{api, per_thread, put};
+use crate::call_paths::{Entry, capture};
 use crate::cuda::error;
 use crate::cuda::types::{Extent, MemLocation, PitchedPtr, PointerAttributes, StreamHandle};
 use crate::memory::Description;
 use crate::memory::host::HostAllocation;
 use crate::modules::names::{set_name, take_name};
-use crate::paths::{Entry, capture};
 use crate::state::runtime::{Runtime, memory_error};
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};

@@ -6,11 +6,11 @@
 
 use crate::api::graphs::nodes::add;
 use crate::api::{api, put};
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{GraphHandle, NodeHandle};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::Work;
-use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 use warpline_format::event::AllocationKind;

@@ -1,8 +1,8 @@
 //! Faults of host code at memory that is closed to it (`--check-host`): the access is recorded, its allocation opened, and the
 //! program continues.
 
+use crate::call_paths::capture_from;
 use crate::memory::windows::{Region, region};
-use crate::paths::capture_from;
 use crate::state::runtime::host_accessed;
 use std::cell::Cell;
 use std::mem::MaybeUninit;

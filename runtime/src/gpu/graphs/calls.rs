@@ -4,12 +4,12 @@
 use super::changes::{changed, kernel_changed, switched, updated};
 use super::executables::{capture_begun, capture_ended, instantiated, node_made};
 use super::functions::ExecutableHandle;
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle};
 use crate::cuda::graph_types::{InstantiateParameters, NodeParameters, UpdateResult};
 use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
 use crate::gpu::devices::returned;
-use crate::paths::Entry;
 use crate::real::functions::real;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 

@@ -5,6 +5,7 @@
 use super::error::TwinError;
 use super::functions::{ExecutableHandle, GraphFunctions, graph_functions};
 use super::twin::{Draft, Maker, Run, kernels_of, slots};
+use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::GraphHandle;
 use crate::cuda::types::{EventHandle, StreamHandle};
@@ -15,7 +16,6 @@ use crate::gpu::drain::session::{Begun, TicketPlace};
 use crate::gpu::kernels::LaunchRequest;
 use crate::gpu::noted::{end, note_launch};
 use crate::output::message::note_once;
-use crate::paths::Entry;
 use crate::real::emulation::shared_bits;
 use crate::real::functions::{Real, real};
 use crate::state::runtime::lock;

@@ -11,7 +11,7 @@ const LIMIT: usize = 256;
 
 /// Collects bytes, and counts their lines, sectors and bytes. Clearing costs nothing, so one table serves all requests
 /// of a worker.
-pub struct LineTable {
+pub struct LineBytes {
     /// Generation that wrote each slot; slots of other generations are empty.
     stamps: Box<[u32; PLACES]>,
     lines: Box<[u64; PLACES]>,
@@ -24,9 +24,9 @@ pub struct LineTable {
     overflow: BTreeMap<u64, u128>,
 }
 
-impl Default for LineTable {
+impl Default for LineBytes {
     fn default() -> Self {
-        LineTable {
+        LineBytes {
             stamps: Box::new([0; PLACES]),
             lines: Box::new([0; PLACES]),
             bytes: Box::new([0; PLACES]),
@@ -38,7 +38,7 @@ impl Default for LineTable {
     }
 }
 
-impl LineTable {
+impl LineBytes {
     /// Empties the table.
     pub fn clear(&mut self) {
         self.counts = Footprint::default();

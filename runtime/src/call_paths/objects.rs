@@ -2,7 +2,7 @@
 //! addresses that the loader chose.
 
 use std::ffi::{CStr, c_int, c_void};
-use warpline_format::event::{Event, PathFrame};
+use warpline_format::event::{CallPathFrame, Event};
 
 /// One executable segment.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Objects {
     }
 
     /// Returns the frame of a return address.
-    pub fn resolve(&mut self, address: u64) -> PathFrame {
+    pub fn resolve(&mut self, address: u64) -> CallPathFrame {
         let found = self.lookup(address).or_else(|| {
             self.refresh();
             self.lookup(address)
@@ -56,7 +56,7 @@ impl Objects {
         let Some(index) = found else {
             // The address is in generated code or in a page of the system's kernel, where the number would differ
             // between runs.
-            return PathFrame { object: u32::MAX, offset: 0 };
+            return CallPathFrame { object: u32::MAX, offset: 0 };
         };
         let next = self.numbered.len() as u32;
         let object = &mut self.objects[index];
@@ -65,7 +65,7 @@ impl Objects {
         if id == next {
             self.numbered.push(index);
         }
-        PathFrame { object: id, offset }
+        CallPathFrame { object: id, offset }
     }
 
     fn lookup(&self, address: u64) -> Option<usize> {
@@ -160,7 +160,7 @@ mod tests {
         let frame = objects.resolve(address);
         assert_eq!(frame.object, 0);
         assert!(frame.offset < 1 << 32);
-        assert_eq!(objects.resolve(8), PathFrame { object: u32::MAX, offset: 0 });
+        assert_eq!(objects.resolve(8), CallPathFrame { object: u32::MAX, offset: 0 });
         let events = objects.known(0);
         assert_eq!(events.len(), 1);
         let Event::Object { path, .. } = &events[0] else { panic!("{events:?}") };

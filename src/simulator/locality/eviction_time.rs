@@ -13,17 +13,17 @@ use super::timeline::{HistogramSelector, Notes, Timeline};
 
 /// Counts uses as time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clock {
+pub struct EvictionTime {
     now: u32,
 }
 
-impl Clock {
+impl EvictionTime {
     /// Largest time, because users need one of the 32 bits. Ages above half of it are clamped.
     const MOST: u32 = 1 << 31;
     const HALF: u32 = Self::MOST / 2;
 }
 
-impl Timeline for Clock {
+impl Timeline for EvictionTime {
     type Notes = Gaps;
     const SAMPLED: bool = true;
 
@@ -305,11 +305,11 @@ mod tests {
 
     #[test]
     fn old_times_stay_old() {
-        let mut clock = Clock { now: Clock::MOST - 1 };
+        let mut clock = EvictionTime { now: EvictionTime::MOST - 1 };
         assert!(clock.has_room(1) && !clock.has_room(2));
-        let [old, recent] = [5, Clock::MOST - 3].map(clock.renumber());
+        let [old, recent] = [5, EvictionTime::MOST - 3].map(clock.renumber());
         clock.compact();
         assert_eq!((clock.after(recent), old), (2, 0));
-        assert!(clock.has_room(160) && clock.after(old) >= Clock::HALF - 1);
+        assert!(clock.has_room(160) && clock.after(old) >= EvictionTime::HALF - 1);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use object::Object as _;
 use object::read::ReadCache;
-use warpline_format::event::{INTERPRETED, InterpretedFrame, PathFrame};
+use warpline_format::event::{CallPathFrame, INTERPRETED, InterpretedFrame};
 use warpline_format::visible;
 
 use super::debug_files;
@@ -137,7 +137,7 @@ impl Symbolizer {
 
     /// Returns a call path for the user, outermost frame first: from `main`, a thread's start or a static initialiser
     /// to the call into CUDA. `frames` are return addresses, innermost first.
-    pub fn path(&mut self, frames: &[PathFrame]) -> Vec<HostFrame> {
+    pub fn path(&mut self, frames: &[CallPathFrame]) -> Vec<HostFrame> {
         let mut path: Vec<HostFrame> = Vec::new();
         for frame in frames {
             // A return address follows its call; a position of an interpreter is the call itself.
@@ -223,7 +223,8 @@ mod tests {
     fn missing_objects_are_reported_and_still_give_an_address() {
         let mut symbols = Symbolizer::new([(0, "/nowhere/at/all", &[][..])], &BTreeMap::new());
         assert!(symbols.problems()[0].contains("/nowhere/at/all"));
-        let path = symbols.path(&[PathFrame { object: 0, offset: 0x11 }, PathFrame { object: u32::MAX, offset: 5 }]);
+        let path =
+            symbols.path(&[CallPathFrame { object: 0, offset: 0x11 }, CallPathFrame { object: u32::MAX, offset: 5 }]);
         assert_eq!(path.len(), 1);
         assert_eq!(path[0].function, "/nowhere/at/all+0x10");
     }
@@ -232,7 +233,7 @@ mod tests {
     fn positions_of_interpreted_programs_are_named_by_number() {
         let at = |function: &str, line| InterpretedFrame { function: function.into(), file: "/a.py".into(), line };
         let known = [(0, at("launch", 3)), (7, at("<module>", 9))].into_iter().collect();
-        let frame = |offset| PathFrame { object: INTERPRETED, offset };
+        let frame = |offset| CallPathFrame { object: INTERPRETED, offset };
         let path = Symbolizer::new([], &known).path(&[frame(0), frame(7), frame(8)]);
         let shown: Vec<_> = path.iter().map(|frame| (frame.function.as_str(), frame.line)).collect();
         assert_eq!(shown, [("<module>", 9), ("launch", 3)]);
