@@ -153,6 +153,11 @@ fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if facts.kernel_seconds <= 0.0 {
         return Some(draft);
     }
+    // What a kernel costs that was stopped shows once it runs to its end.
+    let was_stopped = facts.profile.faults.iter().any(|fault| fault.stopped && fault.kernel == draft.kernel);
+    if was_stopped && draft.kernel.is_some() {
+        return Some(draft.severity(Severity::Note));
+    }
     let seconds = draft.score * facts.kernel_seconds;
     let little = seconds < LEAST_SECONDS || facts.program_share(seconds) < LEAST_OF_PROGRAM;
     Some(if little { Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft } } else { draft })

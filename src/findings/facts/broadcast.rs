@@ -14,11 +14,27 @@ pub fn is_iterated(access: &Access<'_>) -> bool {
     access.sums.requests >= LEAST_ITERATIONS.saturating_mul(warps(access.kernel))
 }
 
-/// Constant memory could hold the data: it is small, no kernel writes it, and all its loads are broadcasts.
-pub fn fits_constant_memory(facts: &Facts<'_>, access: &Access<'_>) -> bool {
-    let Some(allocation) = facts.memory(access) else { return false };
+/// Why constant memory does not suit data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotConstant {
+    /// It is larger than constant memory, or its size is not known.
+    Large,
+    /// A kernel writes it.
+    Written,
+    /// Lanes read different elements of it elsewhere.
+    Divergent,
+}
+
+/// Returns why constant memory does not suit the data of a load; `None` if it does.
+pub fn not_constant(facts: &Facts<'_>, access: &Access<'_>) -> Option<NotConstant> {
     let mut there = facts.accesses.iter().filter(|other| other.allocation == access.allocation);
-    allocation.bytes <= CONSTANT_BYTES && there.all(|other| other.is_load() && is_broadcast(other))
+    if facts.memory(access).is_none_or(|allocation| allocation.bytes > CONSTANT_BYTES) {
+        Some(NotConstant::Large)
+    } else if there.clone().any(|other| !other.is_load()) {
+        Some(NotConstant::Written)
+    } else {
+        there.any(|other| !is_broadcast(other)).then_some(NotConstant::Divergent)
+    }
 }
 
 /// Bytes of the allocations that accesses lead to.

@@ -3,6 +3,7 @@
 use super::super::facts::faults::{called_at, race_of};
 use super::super::prelude::*;
 use std::collections::BTreeMap;
+use warpline_format::event::Fault as FaultAddress;
 use warpline_profile::model::Fault;
 
 described! {
@@ -17,6 +18,7 @@ described! {
         Before { distance: Bytes } => "before-allocation",
         Past { distance: Bytes } => "past-allocation",
         At { offset: Count } => "at-allocation-end",
+        NullPointer => "null-pointer",
         Nowhere => "outside-allocations",
     }
     enum Remedy {
@@ -28,6 +30,7 @@ described! {
         CheckSharedIndex => "check-shared-index",
         CheckLocalIndex => "check-local-index",
         FreeLater => "free-later",
+        CheckPointer => "check-pointer",
         CheckIndex => "check-index",
         FixRace { line: Shown } => "fix-race-first",
     }
@@ -57,7 +60,11 @@ fn cause(facts: &Facts<'_>, fault: &Fault) -> Cause {
         "freed" => return Cause::Freed,
         _ => {}
     }
-    let Some(offset) = fault.offset else { return Cause::Nowhere };
+    let Some(offset) = fault.offset else {
+        let address = fault.address.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let is_null = address.is_some_and(|address| address < FaultAddress::NULL_PAGE);
+        return if is_null { Cause::NullPointer } else { Cause::Nowhere };
+    };
     let end = fault.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |row| row.bytes);
     match (offset < 0, offset.unsigned_abs().checked_sub(end)) {
         (true, _) => Cause::Before { distance: Bytes(offset.unsigned_abs()) },
@@ -74,6 +81,7 @@ fn remedy(facts: &Facts<'_>, fault: &Fault, cause: &Cause, is_called: bool) -> R
         Cause::Misaligned => return Remedy::Align,
         Cause::MisalignedLocal => return Remedy::AlignLocal,
         Cause::Freed => return Remedy::FreeLater,
+        Cause::NullPointer => return Remedy::CheckPointer,
         Cause::OutsideShared => Remedy::CheckSharedIndex,
         Cause::OutsideLocal => Remedy::CheckLocalIndex,
         _ => Remedy::CheckIndex,

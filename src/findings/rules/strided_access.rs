@@ -38,6 +38,7 @@ described! {
         InterleaveRegions => "interleave-regions",
         OrderElements => "sort-elements",
         TransposeData => "transpose-data",
+        StoreWhereSwept => "access-in-other-kernel",
         ShareRow => "share-row-among-lanes",
     }
 }
@@ -209,8 +210,9 @@ impl<'f, 'a> Strided<'f, 'a> {
         if access.op == "store" && others_go_along && layout::takes_all(facts, access) {
             return None;
         }
+        // Transposed for this kernel, the data would be so for those that move more of it.
         if self.crosses_rows() {
-            return column;
+            return Some((Cause::Column, Remedy::StoreWhereSwept));
         }
         if is_transposition && (!self.is_once || self.goes_on_apart() || layout::covers(facts, access)) {
             return Some((Cause::Transposition, Remedy::TileThroughShared));

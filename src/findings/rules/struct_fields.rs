@@ -83,6 +83,8 @@ struct Usage<'p> {
     has_arrays: bool,
     /// Other requests take all of it at once.
     is_taken_whole: bool,
+    /// The accesses write some of its members.
+    writes_part: bool,
     /// One expression of the source takes all of it, in several accesses of at most so many bytes.
     split: Option<u32>,
     names: Vec<String>,
@@ -110,7 +112,8 @@ impl Usage<'_> {
 
     fn remedy(&self, worst: &Access<'_>) -> Remedy {
         let size = self.size;
-        if !self.is_whole() {
+        // Sectors of which a part is written go to memory as a whole, however wide the loads are.
+        if !self.is_whole() || self.writes_part {
             Remedy::ArrayPerMember
         } else if library_layout::is_copied(worst) && matches!(size, 2 | 4 | 8 | 16) {
             Remedy::AlignType { size: Count(size) }
@@ -158,11 +161,20 @@ fn usage<'p>(facts: &Facts<'p>, accesses: &[&Access<'p>], worst: &Access<'p>) ->
         used: members.values().copied().total().max(at_once).min(size),
         has_arrays: members.keys().any(|name| name.contains("[]")) && at_once < size,
         is_taken_whole,
+        writes_part: writes_part(accesses, size),
         split: split(accesses, size),
         // Those with two underscores are a library's own.
         names: names.filter(|name| !name.starts_with("__")).collect(),
         structure: operand.structure.as_deref().filter(|name| !name.is_empty()),
     })
+}
+
+/// Returns whether accesses write members, and not all of them.
+fn writes_part(accesses: &[&Access<'_>], size: u64) -> bool {
+    let stores = accesses.iter().filter(|access| !access.is_load());
+    let written: BTreeMap<&str, u32> = stores.flat_map(|access| access.members.clone()).collect();
+    let bytes: u64 = written.values().map(|&bytes| u64::from(bytes)).total();
+    bytes > 0 && bytes < size
 }
 
 /// Returns the bytes of the widest access where each expression takes all of the structure, which only its alignment splits.

@@ -1,7 +1,7 @@
 //! Loads from global memory of one address by all lanes: broadcasts, which constant memory, shared memory or a register serve
 //! better where they are many (CUDA C++ Best Practices Guide, "Constant Memory").
 
-use super::super::facts::broadcast::{bytes_together, fits_constant_memory, is_broadcast, is_iterated};
+use super::super::facts::broadcast::{NotConstant, bytes_together, is_broadcast, is_iterated, not_constant};
 use super::super::facts::index;
 use super::super::prelude::*;
 use super::super::thresholds::reuse::*;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 described! {
     enum Cause {
         ConstantTable { share: Share, others: Option<Names> } => "constant-table",
-        BroadcastLoad { share: Share, others: Option<Names> } => "broadcast-load",
+        BroadcastLoad { share: Share, others: Option<Names>, why: Choice } => "broadcast-load",
     }
     enum Remedy {
         UseConstantMemory => "use-constant-memory",
@@ -36,7 +36,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     for (key, accesses) in
         arrays.into_iter().filter(|(_, accesses)| of_kernel(facts, accesses) >= LEAST_BROADCAST_SHARE)
     {
-        let fits = accesses.iter().all(|access| fits_constant_memory(facts, access));
+        let fits = accesses.iter().all(|access| not_constant(facts, access).is_none());
         changes.entry((key.0, (!fits).then_some(key))).or_default().extend(accesses);
     }
     changes.into_iter().filter_map(|((_, array), accesses)| draft(facts, &accesses, array.is_none())).collect()
@@ -60,7 +60,10 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<
         true => (Cause::ConstantTable { share, others }, Remedy::UseConstantMemory),
         // A warp that walks a tree or a list together: the next address is known once the last one is loaded.
         false if index::is_followed(worst) => return None,
-        false => (Cause::BroadcastLoad { share, others }, Remedy::LoadOnce),
+        false => {
+            let why = accesses.iter().find_map(|access| not_constant(facts, access)).unwrap_or(NotConstant::Large);
+            (Cause::BroadcastLoad { share, others, why: Choice(why as u8) }, Remedy::LoadOnce)
+        }
     };
     let saving = Saving::without_requests(accesses);
     // Where something else takes far longer, these passes are hidden behind it.
