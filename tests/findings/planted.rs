@@ -207,6 +207,7 @@ pairs![
     swapped_indices "strided-access" "scaled" ["exchange-indices"],
     texture_columns "strided-access" "picture" ["fetch-neighbouring-texels"],
     weighted_years "memory-accumulator" "income" ["store-after-loop"],
+    smoothed_image "kernel-copy" "image" ["array-to-array", "exchange-pointers"],
     sweep "cache-sweep" "field" ["fuse-launches"],
     untouched_copy "untouched-copy" "log" ["one-part", "copy-part"],
     unused_allocation "unused-allocation" "workspace" ["never-used", "remove-allocation"],

@@ -45,6 +45,7 @@ rules! {
     redundant_values "redundant-values" [KernelTime],
     unread_result "unread-result" [KernelTime],
     cache_sweep "cache-sweep" [KernelTime Modelled],
+    kernel_copy "kernel-copy" [KernelTime],
     cache_thrash "cache-thrash" [KernelTime Modelled],
     local_array "local-array" [KernelTime Code],
     narrow_access "narrow-access" [KernelTime],
