@@ -376,13 +376,15 @@ fn look_at(page: &str, views: &[&str]) {
     no_complaints(&browser);
 }
 
+/// All views, at all sizes of screens; the next test has those of a comparison.
 #[test]
+#[ignore = "test-all"]
 fn every_view_fits_every_screen_and_keeps_no_one_out() {
     look_at("bfs", &VIEWS.map(|view| if view == "source/FILE" { "source/bfs.cu:33" } else { view }));
 }
 
 #[test]
-fn so_does_a_comparison() {
+fn views_of_a_comparison_fit_every_screen_and_keep_no_one_out() {
     look_at("diff", &["comparison", "overview", "kernel/0"]);
 }
 
