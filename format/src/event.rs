@@ -235,6 +235,27 @@ pub enum Event {
     /// The host's side of the last copy, which is memory that kernels can access as well; with the check of host accesses.
     /// Since version 32768.
     CopyHostSide(CopyHostSide),
+    /// Variables in the static shared memory of a kernel that has several; comes before its first launch. Since version
+    /// 32768.
+    SharedVariables {
+        /// Number of the module.
+        module: u32,
+        /// Index of the kernel into the site table's functions.
+        function: u32,
+        /// The variables.
+        variables: Vec<SharedVariable>,
+    },
+}
+
+/// A variable in the static shared memory of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedVariable {
+    /// Name in the source.
+    pub name: String,
+    /// Offset in bytes from the start of the block's shared memory.
+    pub offset: u32,
+    /// Size in bytes; 0 for `extern` arrays.
+    pub bytes: u32,
 }
 
 /// Pinned or managed memory on the host's side of a copy.
@@ -734,6 +755,8 @@ pub enum FaultKind {
     Hardware,
     /// The address is outside its local variable, or outside the used part of the thread's stack.
     LocalOutOfBounds,
+    /// The address is in the block's shared memory, but outside the variable that the access is based on. The analysis finds it.
+    SharedVariable,
 }
 
 impl Fault {

@@ -13,7 +13,7 @@ use crate::device::floats::Floats;
 use crate::device::initialisation::{self, Initialisation};
 use crate::modules::configuration::{Configuration, cluster_of, known};
 use crate::modules::module::Member;
-use crate::modules::module::Module;
+use crate::modules::module::{Module, name, shared_variables};
 use crate::output::message;
 use crate::output::message::note_once;
 use crate::state::launched::{Counted, Drawn, Launched};
@@ -22,12 +22,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::null_mut;
-use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
+use warpline_format::abi::{self, KernelDescriptor, WarpFunction, count_cells, kernel_flags};
 use warpline_format::budget;
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::cluster;
 use warpline_format::event::{
-    BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched, PathId,
+    BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched, PathId, SharedVariable,
 };
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
@@ -92,6 +92,21 @@ impl Runtime {
         if preference != CarveoutPreference::Default {
             self.trace.event(Event::Carveout { launch, preference });
         }
+    }
+
+    /// Writes the shared variables of a kernel that has several, before its first traced launch.
+    fn describe_shared(&mut self, member: Member, traced: bool) {
+        let module = &self.modules[member.module];
+        let kernel = &module.kernels()[member.index];
+        let (function, variables) = (kernel.function, shared_variables(kernel));
+        if !traced || variables.len() < 2 || module.described.contains(&function) {
+            return;
+        }
+        let described =
+            |one: &abi::SharedVariable| SharedVariable { name: name(one.name), offset: one.offset, bytes: one.size };
+        let (module, variables) = (module.id, variables.iter().map(described).collect());
+        self.modules[member.module].described.insert(function);
+        self.trace.event(Event::SharedVariables { module, function, variables });
     }
 
     /// Writes a launch's position in the sample, after its first event.
@@ -254,6 +269,7 @@ impl Runtime {
             path,
         };
         let function = kernel.function;
+        self.describe_shared(member, traced);
         self.record_carveout(id, member);
         self.order_work(Some(configuration.stream));
         self.trace.event(Event::Launch(launch));

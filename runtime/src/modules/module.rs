@@ -2,6 +2,7 @@
 
 use crate::cuda::error::{Error, INVALID_RESOURCE_HANDLE, INVALID_VALUE};
 use crate::modules::reported::ReportedFaults;
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::slice;
@@ -40,6 +41,8 @@ pub struct Module {
     pub passing: bool,
     /// The bad accesses that have been reported.
     pub reported: ReportedFaults,
+    /// Functions of kernels whose shared variables are in the trace.
+    pub described: BTreeSet<u32>,
     /// The limits on dynamic shared memory that the program has set, indexed by kernel.
     pub dynamic_shared: Vec<u32>,
     /// The division of L1 and shared memory that the program prefers, indexed by kernel.
@@ -120,6 +123,7 @@ impl Module {
             epoch: u64::MAX,
             passing: false,
             reported: ReportedFaults::default(),
+            described: BTreeSet::new(),
             dynamic_shared: vec![0; ours.kernel_count as usize],
             carveouts: vec![CarveoutPreference::Default; ours.kernel_count as usize],
             renamed: false,

@@ -7,7 +7,7 @@ use warpline_format::access::Space;
 use warpline_format::device::Device;
 use warpline_format::event::{
     AllocationId, CallPathFrame, DifferentBarriers, Direction, DivergentBarrier, Fault, HostAllocationId,
-    InterpretedFrame, Launch, LaunchId, PathId,
+    InterpretedFrame, Launch, LaunchId, PathId, SharedVariable,
 };
 use warpline_format::site_table::Op;
 
@@ -357,6 +357,8 @@ pub struct Analysis {
     pub initialisation: Initialisation,
     /// Accesses of host code to device memory.
     pub host_accesses: HostAccesses,
+    /// Shared variables of kernels that have several, by module and function.
+    pub shared_variables: BTreeMap<(u32, u32), Vec<SharedVariable>>,
     /// Values that accesses transfer.
     pub values: Values,
     /// Launches and calls that failed.
@@ -412,6 +414,7 @@ impl Analysis {
             floats: Floats::default(),
             initialisation: Initialisation::default(),
             host_accesses: HostAccesses::default(),
+            shared_variables: BTreeMap::new(),
             values: Values::default(),
             failures: Failures::default(),
             more_faults: 0,

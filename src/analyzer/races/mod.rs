@@ -5,6 +5,7 @@
 //! on their number. For each word it stores the last accesses ([`shadow`]), and compares each new access with them
 //! ([`verdict`]).
 
+mod bounds;
 mod sample;
 mod shadow;
 mod streams;

@@ -5,11 +5,14 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses, Item, LANES, Space, bundle_of};
-use warpline_format::event::{AllocationId, Copy, CopyHostSide, HostAccess, LaunchId, PathId, WorkOrder};
+use warpline_format::event::{
+    AllocationId, Copy, CopyHostSide, Fault, HostAccess, LaunchId, PathId, SharedVariable, WorkOrder,
+};
 use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::{CacheOp, Op};
 
 use super::RaceCheck;
+use super::bounds::{Position, SharedBounds, SiteBounds};
 use super::sample::{self, Sample};
 use super::shadow::{GlobalShadow, Mark, WORD, Word, flags};
 use super::streams::{StreamConflict, StreamWatch};
@@ -18,7 +21,7 @@ use crate::attribution::AllocationMap;
 use crate::requests::{LaunchShape, decode};
 
 /// Maximum bytes of shared memory of a block. Larger offsets occur only in damaged traces.
-const MOST_SHARED: u64 = 1 << 20;
+pub(super) const MOST_SHARED: u64 = 1 << 20;
 
 /// One side of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +96,7 @@ pub struct Watch {
     spare: Option<GlobalShadow>,
     found: BTreeMap<Key, Conflict>,
     streams: StreamWatch,
+    bounds: SharedBounds,
 }
 
 impl Watch {
@@ -108,14 +112,15 @@ impl Watch {
         let running = self.launches.remove(&shape.id);
         let mut running =
             running.unwrap_or_else(|| Running { global: self.spare.take().unwrap_or_default(), ..Running::default() });
+        let bounds = self.bounds.of_kernel(shape.kernel);
         let warps = shape.warps.max(1);
         let mut at = 0;
         while at < items.len() {
             if let Some((slot, bytes)) = decode::turn(&items[at..]) {
                 let end = (at + decode::TURN_BYTES + bytes as usize).min(items.len());
                 if let Some(block) = running.blocks.get_mut(&(slot / warps)) {
-                    let mut turn =
-                        Turn { watch: self, shape, path, map, block, global: &mut running.global, warp: slot % warps };
+                    let (global, bounds, warp) = (&mut running.global, bounds.as_deref(), slot % warps);
+                    let mut turn = Turn { watch: self, shape, path, map, block, global, bounds, warp };
                     turn.items(&items[at + decode::TURN_BYTES..end]);
                 }
                 at = end;
@@ -184,6 +189,21 @@ impl Watch {
         self.streams.copied(copy);
     }
 
+    /// Records the shared variables of a kernel, by module and function.
+    pub fn describe_shared(&mut self, kernel: (u32, u32), variables: Vec<SharedVariable>) {
+        self.bounds.describe(kernel, variables);
+    }
+
+    /// Prepares the checks of a kernel that is launched.
+    pub fn launched(&mut self, shape: &LaunchShape, function: u32) {
+        self.bounds.launched(shape, function);
+    }
+
+    /// Returns accesses outside their shared variables, found since the last call.
+    pub fn take_faults(&mut self) -> Vec<Fault> {
+        self.bounds.take()
+    }
+
     /// The host's side of the last copy.
     pub fn copied_host_side(&mut self, side: &CopyHostSide) {
         self.streams.copied_host_side(side);
@@ -219,6 +239,7 @@ struct Turn<'a> {
     map: &'a AllocationMap,
     block: &'a mut Watched,
     global: &'a mut GlobalShadow,
+    bounds: Option<&'a SiteBounds>,
     warp: u32,
 }
 
@@ -326,6 +347,11 @@ impl Turn<'_> {
             self.lanes(access, &mark);
         }
         let width = module.widths[access.site as usize];
+        if let Some(bounds) = self.bounds.filter(|_| access.space == Space::Shared) {
+            let (launch, kernel) = (self.shape.id, self.shape.kernel);
+            let position = Position { launch, kernel, block: self.block.block.into(), warp: self.warp };
+            self.watch.bounds.check(bounds, access, width, &position);
+        }
         let mut access = *access;
         if matches!(access.addresses, Addresses::Uniform(_)) {
             // One lane is sufficient, because all lanes belong to one warp.

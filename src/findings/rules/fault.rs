@@ -14,6 +14,7 @@ described! {
         MisalignedLocal => "misaligned-local-address",
         OutsideShared => "outside-shared-memory",
         OutsideLocal => "outside-local-array",
+        OutsideVariable { variable: Name, position: Shown, size: Count } => "outside-shared-variable",
         Freed => "freed-memory",
         Before { distance: Bytes } => "before-allocation",
         Past { distance: Bytes } => "past-allocation",
@@ -57,6 +58,15 @@ fn cause(facts: &Facts<'_>, fault: &Fault) -> Cause {
         "misaligned_local" => return Cause::MisalignedLocal,
         "shared_out_of_bounds" => return Cause::OutsideShared,
         "local_out_of_bounds" => return Cause::OutsideLocal,
+        "shared_variable" => {
+            let variable = Name(fault.variable.clone().unwrap_or_default());
+            let position = Shown(fault.offset.unwrap_or(0).to_string());
+            return Cause::OutsideVariable {
+                variable,
+                position,
+                size: Count(fault.variable_bytes.unwrap_or(0).into()),
+            };
+        }
         "freed" => return Cause::Freed,
         _ => {}
     }
@@ -82,7 +92,7 @@ fn remedy(facts: &Facts<'_>, fault: &Fault, cause: &Cause, is_called: bool) -> R
         Cause::MisalignedLocal => return Remedy::AlignLocal,
         Cause::Freed => return Remedy::FreeLater,
         Cause::NullPointer => return Remedy::CheckPointer,
-        Cause::OutsideShared => Remedy::CheckSharedIndex,
+        Cause::OutsideShared | Cause::OutsideVariable { .. } => Remedy::CheckSharedIndex,
         Cause::OutsideLocal => Remedy::CheckLocalIndex,
         _ => Remedy::CheckIndex,
     };
@@ -107,6 +117,8 @@ fn draft(facts: &Facts<'_>, count: u64, fault: &Fault) -> Draft {
     // A GPU that counts each barrier for the other does what was meant, in part of the programs that do this.
     let severity = match diagnosis.cause {
         "misaligned-local-address" => Severity::Note,
+        // What other variables hold may not matter, as that of threads beyond the data.
+        "outside-shared-variable" => Severity::Warning,
         _ if fault.other.is_some() => Severity::Warning,
         _ => Severity::Error,
     };

@@ -482,6 +482,8 @@ fn barrier_row(paths: &mut Paths<'_>, barrier: &DivergentBarrier, launch: Option
         address: String::new(),
         allocation: None,
         offset: None,
+        variable: None,
+        variable_bytes: None,
         stopped: false,
         path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
     }
@@ -503,6 +505,8 @@ fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option
         address: String::new(),
         allocation: None,
         offset: None,
+        variable: None,
+        variable_bytes: None,
         stopped: false,
         path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
     }
@@ -528,7 +532,14 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
         FaultKind::SharedOutOfBounds => "shared_out_of_bounds",
         FaultKind::Hardware => "hardware",
         FaultKind::LocalOutOfBounds => "local_out_of_bounds",
+        FaultKind::SharedVariable => "shared_variable",
     };
+    let variable = site.filter(|_| fault.kind == FaultKind::SharedVariable).and_then(|(module, _)| {
+        let name = module.table.shared.get(module.table.hint(fault.site).shared? as usize)?;
+        let all = analysis.shared_variables.get(&(kernel?.module, kernel?.function))?;
+        all.iter().find(|variable| variable.name == *name)
+    });
+    let of_variable = variable.map(|variable| (fault.address as i64).saturating_sub(variable.offset.into()));
     model::Fault {
         rank: None,
         kind: kind.to_owned(),
@@ -547,7 +558,9 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
             address => format!("{address:#x}"),
         },
         allocation: nearest.map_or(fault.nearest, |(row, _)| Some(row)),
-        offset: nearest.map(|(_, offset)| offset),
+        offset: nearest.map(|(_, offset)| offset).or(of_variable),
+        variable: variable.map(|variable| variable.name.clone()),
+        variable_bytes: variable.map(|variable| variable.bytes),
         stopped: fault.stopped,
         path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
     }

@@ -11,7 +11,8 @@ use super::frames::Frame;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// `out_of_bounds`, `misaligned`, `misaligned_local` (an access to a local variable, which was executed), `freed`,
-    /// `shared_out_of_bounds`, `local_out_of_bounds`, `hardware`, or `divergent_barrier` or `different_barriers` (which
+    /// `shared_out_of_bounds`, `shared_variable` (inside the block's shared memory, but outside the variable that the
+    /// access is based on), `local_out_of_bounds`, `hardware`, or `divergent_barrier` or `different_barriers` (which
     /// are not accesses and have no address).
     pub kind: String,
     /// Kernel; `None` when unknown.
@@ -37,6 +38,12 @@ pub struct Fault {
     pub allocation: Option<u64>,
     /// Offset in bytes from its start; negative if the address is before it.
     pub offset: Option<i64>,
+    /// Name of the shared variable that the access left for another one; the offset is from its start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// Size of that variable in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable_bytes: Option<u32>,
     /// Whether the kernel was stopped.
     pub stopped: bool,
     /// Host call path of the launch.

@@ -58,6 +58,7 @@ pub struct Running {
     pub scheduler: Suspended,
     /// The warp whose fibre runs; null while the scheduler runs.
     pub current: *mut Warp,
+    /// The way in which its warps follow each other.
     pub mode: Mode,
     /// The reason why the last fibre returned.
     pub pause: Pause,

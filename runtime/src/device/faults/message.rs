@@ -43,6 +43,8 @@ pub unsafe fn access(
     let what = match kind {
         FaultKind::Misaligned => format!("Misaligned {op} of {} bytes", access.bytes),
         FaultKind::SharedOutOfBounds => format!("Invalid shared memory {op} of {} bytes", access.bytes),
+        // The analysis finds these.
+        FaultKind::SharedVariable => format!("Invalid shared memory {op} of {} bytes", access.bytes),
         FaultKind::LocalOutOfBounds => format!("Invalid local memory {op} of {} bytes", access.bytes),
         FaultKind::Freed => format!("Invalid {op} of {} bytes in freed memory", access.bytes),
         _ => format!("Invalid {op} of {} bytes", access.bytes),

@@ -300,6 +300,12 @@ impl Analyzer {
             Event::InitialisationChecked => self.analysis.initialisation.checked = true,
             Event::HostChecked => self.analysis.host_accesses.checked = true,
             Event::HostAccess(access) => self.host_access(access),
+            Event::SharedVariables { module, function, variables } => {
+                if let Some(watch) = &mut self.watch {
+                    watch.describe_shared((module, function), variables.clone());
+                }
+                self.analysis.shared_variables.insert((module, function), variables);
+            }
             Event::CopyHostSide(side) => {
                 if let Some(watch) = &mut self.watch {
                     watch.copied_host_side(&side);
@@ -319,11 +325,16 @@ impl Analyzer {
 
     /// Stores a bad access with its kernel and allocation, which may be unknown later in the stream.
     fn fault(&mut self, event: Fault) {
+        let launch = self.launch_of(event.launch);
+        self.add_fault(event, launch);
+    }
+
+    /// Stores a bad access of a kernel with the host call path of its launch.
+    pub(super) fn add_fault(&mut self, event: Fault, launch: Option<(u32, PathId)>) {
         if self.analysis.faults.len() >= MOST_FAULTS {
             self.analysis.more_faults += 1;
             return;
         }
-        let launch = self.launch_of(event.launch);
         let nearest = self.memory.nearest(&event, &self.analysis);
         self.analysis.faults.push(FaultData { event, launch, nearest });
     }

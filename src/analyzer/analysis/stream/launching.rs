@@ -78,6 +78,9 @@ impl Analyzer {
         }
         shape.carveout = carveout;
         let shape = Arc::new(shape);
+        if let Some(watch) = &mut self.watch {
+            watch.launched(&shape, event.function);
+        }
         self.tools.start(&shape)?;
         self.current = Some(event.id);
         self.open.insert(
@@ -111,6 +114,10 @@ impl Analyzer {
         self.status.requests += check_batch(items, &open.shape)?;
         if let Some(watch) = &mut self.watch {
             watch.batch(&open.shape, open.event.path, items, &self.memory.map);
+            let launch = Some((open.shape.kernel, open.event.path));
+            for fault in watch.take_faults() {
+                self.add_fault(fault, launch);
+            }
         }
         self.tools.batch(launch, items)?;
         if self.granted.is_some() {
@@ -287,6 +294,9 @@ impl Analyzer {
         }
         if let Some(watch) = &mut self.watch {
             watch.end(launch);
+            for fault in watch.take_faults() {
+                self.add_fault(fault, Some((open.shape.kernel, open.event.path)));
+            }
         }
         let works = self.tools.end(launch)?;
         let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];

@@ -24,6 +24,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
         "freed" => "use after free:",
         "shared_out_of_bounds" => "out-of-bounds shared",
         "local_out_of_bounds" => "out-of-bounds local",
+        "shared_variable" => "out-of-bounds shared",
         _ => "faulting",
     };
     let what = match (fault.op.as_str(), fault.bytes) {
@@ -34,6 +35,9 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));
     let at = places::at(&fault.frame.file, fault.frame.line);
     let mut text = format!("{kind} {what} at {at} in {kernel}, block {}, thread {}", fault.block, fault.thread);
+    if let Some((variable, offset)) = fault.variable.as_ref().zip(fault.offset) {
+        _ = write!(text, ": byte {offset} of `{variable}`, which has {} bytes", fault.variable_bytes.unwrap_or(0));
+    }
     let nearest = fault.allocation.and_then(|id| profile.allocation(id));
     match (nearest, fault.offset) {
         (Some(allocation), Some(offset)) => {
