@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds a release into a folder: `scripts/dist.sh FOLDER [archive|wheel|all]`. Both contain the programs, clang and LLVM, so that a
 # machine needs a host compiler (g++) and nothing of LLVM. BINARIES=FOLDER takes programs that are built already.
-# The same sources and packages give the same archive: SOURCE_DATE_EPOCH is its time, by default that of the last commit.
+# The same sources and packages give the same archive: SOURCE_DATE_EPOCH is its time, by default that of the last commit. Sources
+# without git's folder come from an archive that has this time on all files.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -11,7 +12,7 @@ cargo=${CARGO:-cargo}
 llvm=$(cat "$root/scripts/llvm-version")
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 name=warpline-$version-x86_64-linux
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || stat -c %Y "$root/Cargo.lock")}
 export SOURCE_DATE_EPOCH
 # Libraries that LLVM is linked with and Warpline calls nothing of: 57 MB of Debian's, replaced by stubs.
 stubs="libz3.so.4 libxml2.so.2 libedit.so.2 libffi.so.8"
@@ -94,6 +95,8 @@ add_shared() {
     documents=$tree/share/doc/warpline
     mkdir -p "$documents" "$tree/share/warpline"
     cp "$root"/README.md "$root"/CHANGELOG.md "$root"/LICENSE-* "$tree"/lib/warpline/NOTICE "$tree"/lib/warpline/LICENCES "$documents"
+    # For `pip download` on a machine with a network.
+    cp "$root/scripts/cuda-wheels.txt" "$tree/share/warpline"
     cp -R "$root/examples" "$root/models" "$root/skills" "$tree/share/warpline"
 }
 
