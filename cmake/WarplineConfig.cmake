@@ -50,6 +50,8 @@ function(warpline_instrument)
     set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${Warpline_COMPILER};--warpline-launcher"
                                                CUDA_RUNTIME_LIBRARY None)
     target_link_libraries(${target} PRIVATE "${toolkit}/lib64/libcudart_static.a")
+    # C and C++ sources of the target include CUDA's headers, too; CMake adds their folder for CUDA sources only.
+    target_include_directories(${target} SYSTEM PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:${toolkit}/include>")
   endforeach()
 endfunction()
 
