@@ -33,9 +33,11 @@ fetch() {
 # Rust comes from rustup: distributions have older versions.
 check_rust() {
     have cargo || fail "cargo is missing. Install Rust 1.$minimum_rust or newer with rustup, then repeat."
-    minor=$(cargo --version | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
+    cargo_version=$(cargo --version) ||
+        fail "cargo --version failed. Install Rust 1.$minimum_rust or newer (rustup default stable), then repeat."
+    minor=$(printf %s "$cargo_version" | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
     [ "${minor:-0}" -ge "$minimum_rust" ] ||
-        fail "$(cargo --version) is too old. Install Rust 1.$minimum_rust or newer (rustup update), then repeat."
+        fail "$cargo_version is too old. Install Rust 1.$minimum_rust or newer (rustup update), then repeat."
 }
 
 # Prints the rows of packages.txt whose commands or files are absent.

@@ -61,7 +61,10 @@ def main():
     for name, licence, file in OTHERS:
         notice.append(f"{name}: {licence}")
         if file:
-            by_text.setdefault(Path(file.format(llvm=llvm)).read_text(errors="replace").strip(), []).append(name)
+            path = Path(file.format(llvm=llvm))
+            if not path.is_file():
+                sys.exit(f"licences.py: {path}, the licence of {name}, is missing: build the release on Debian, with {path.parent.name} installed")
+            by_text.setdefault(path.read_text(errors="replace").strip(), []).append(name)
     for package in crates:
         name = f"{package['name']} {package['version']}"
         notice.append(f"{name}: {package['license'] or 'see ' + str(package['license_file'])}")
