@@ -121,3 +121,36 @@ fn hull(access: &Access<'_>) -> Option<Range<u64>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use warpline_format::access::Space;
+
+    proptest! {
+        /// An access is found exactly where an active lane leaves the variable for another one.
+        #[test]
+        fn lanes_that_leave_their_variable_are_found(
+            mask in 1u32.., low in 0u64..400, high in 0u64..400, stride in -8i32..16, bytes in 1u32..17,
+            start in 0u64..200, size in 1u64..200, end in 200u64..500
+        ) {
+            let range = start..start + size;
+            let bounds = SiteBounds { sites: vec![Some(range.clone())], end };
+            let addresses = Addresses::Affine { bases: [low, high], stride };
+            let access = Access { site: 0, space: Space::Shared, mask, addresses };
+            let mut found = SharedBounds::default();
+            let position = Position { launch: 0, kernel: 0, block: 3, warp: 2 };
+            found.check(&bounds, &access, Width { bytes, holes: None }, &position);
+            let mut first = None;
+            access.for_each_lane(|lane, address| {
+                let leaves = (address..address + u64::from(bytes)).any(|byte| !range.contains(&byte));
+                if leaves && address < end && first.is_none() {
+                    first = Some((64 + lane as u32, address));
+                }
+            });
+            let faults: Vec<_> = found.take().iter().map(|fault| (fault.thread, fault.address)).collect();
+            prop_assert_eq!(faults, first.into_iter().collect::<Vec<_>>());
+        }
+    }
+}
