@@ -1,4 +1,4 @@
-//! Building a warp function: where values live. How control goes from block to block is in [`control`].
+//! Builds a warp function: the memory of its values. The control flow between blocks is in [`control`].
 
 mod accesses;
 pub(super) mod context;
@@ -37,46 +37,47 @@ pub struct Emitter<'u, 'c> {
     job: Job<'u, 'c>,
     /// Builds the block that is being lowered.
     pub(in crate::cpu) b: Builder<'c>,
-    /// Builds the entry block, which holds what is made once: slots, context fields, addresses of globals.
+    /// Builds the entry block, which contains everything that is created once: slots, context fields, addresses of
+    /// globals.
     pub(in crate::cpu) entry: Builder<'c>,
-    /// Types.
+    /// The types of the context.
     pub(in crate::cpu) t: Types<'c>,
-    /// What is kept of accesses while a block is emitted.
+    /// The state of accesses that is kept while a block is emitted.
     pub(in crate::cpu) accesses: Accesses<'c>,
-    /// Operands of matrix products in memory.
+    /// The operands of matrix products in memory.
     pub(in crate::cpu) tiles: Tiles<'c>,
     /// The function's part of each lane's stack.
     frame: Frame<'c>,
     /// Whether long sequences become calls, see [`Self::is_large`].
     large: bool,
-    /// Sites of the texture fetches and surface accesses that follow.
+    /// The sites of the next texture fetches and surface accesses.
     fetches: VecDeque<u32>,
 
-    // Where it stands, and which lanes run there or wait.
+    // The position of the emitter, and the lanes that are active there or wait.
     mask: Value<'c>,
     position: usize,
     index: usize,
     called_with: Value<'c>,
-    /// Lanes that wait at each block.
+    /// The lanes that wait at each block.
     pending: BTreeMap<usize, Value<'c>>,
     runs: Vec<Block<'c>>,
-    /// Of each cautious region.
+    /// The dispatcher of each cautious region.
     dispatchers: Vec<Dispatcher<'c>>,
-    /// Of each loop of a cautious region that may wait, by its header: lanes that were in it.
+    /// For each loop of a cautious region that may wait, by its header: the lanes that were in the loop.
     held: BTreeMap<usize, Value<'c>>,
 
-    // Where values live.
+    // The slots of the values.
     slots: HashMap<Value<'c>, Vec<Slot<'c>>>,
     results: Vec<Slot<'c>>,
     fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
-    /// The current operation, in code that follows values.
+    /// The current operation, in code that tracks values.
     pub(in crate::cpu) operation: Option<FollowedOperation>,
-    /// Things of the entry block that are made at most once, by name.
+    /// Values in the entry block that are created at most once, by name.
     once: HashMap<&'static str, Value<'c>>,
 }
 
-/// Memory of one leaf between blocks; promoted to registers by LLVM.
+/// The memory of one leaf between blocks; LLVM promotes it to registers.
 #[derive(Clone)]
 enum Slot<'c> {
     Uniform(Value<'c>, Type<'c>),
@@ -93,23 +94,23 @@ impl<'c> Slot<'c> {
     }
 }
 
-/// What a function to be lowered is given.
+/// The input for lowering a function.
 pub struct Job<'u, 'c> {
-    /// The module's facts.
+    /// The properties of the module.
     pub unit: &'u Unit<'c>,
-    /// What is lowered.
+    /// The function that is lowered.
     pub body: &'u Body<'c>,
-    /// Its analysis.
+    /// The analysis of the function.
     pub analysis: &'u Analysis<'c>,
-    /// Version.
+    /// The version that is generated.
     pub version: Version,
-    /// With hooks.
+    /// Whether hooks are lowered.
     pub hooked: bool,
-    /// With calls for values of operations that have numbers.
+    /// Whether values of operations that have numbers are reported by calls.
     pub values: bool,
-    /// Instructions from which on a function is large, see [`Emitter::is_large`].
+    /// The number of instructions from which on a function is large, see [`Emitter::is_large`].
     pub large: usize,
-    /// The function to fill.
+    /// The function that is filled.
     pub function: Value<'c>,
 }
 
@@ -151,22 +152,22 @@ impl<'u, 'c> Emitter<'u, 'c> {
         emitter.run(&parameters)
     }
 
-    /// Returns the module's facts.
+    /// Returns the properties of the module.
     pub fn unit(&self) -> &'u Unit<'c> {
         self.job.unit
     }
 
-    /// What is lowered.
+    /// Returns the function that is lowered.
     pub fn body(&self) -> &'u Body<'c> {
         self.job.body
     }
 
-    /// Shapes and flow.
+    /// Returns the shapes and the control flow.
     pub fn analysis(&self) -> &'u Analysis<'c> {
         self.job.analysis
     }
 
-    /// Which version of the function it makes.
+    /// Returns the version of the function that is generated.
     pub fn version(&self) -> Version {
         self.job.version
     }
@@ -176,23 +177,23 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.job.hooked
     }
 
-    /// Returns whether values of operations are followed.
+    /// Returns whether values of operations are tracked.
     pub fn values(&self) -> bool {
         self.job.values
     }
 
-    /// Returns whether the function is so large that sequences which many of its instructions need are functions of the
-    /// module, called from each, for the sake of LLVM's time.
+    /// Returns whether the function is so large that long sequences are replaced by calls. Sequences that many of its
+    /// instructions need are then functions of the module, which reduces LLVM's compile time.
     pub fn is_large(&self) -> bool {
         self.large
     }
 
-    /// The function being made.
+    /// Returns the function that is generated.
     pub fn function(&self) -> Value<'c> {
         self.job.function
     }
 
-    /// Returns the kernel that the function belongs to, for places that depend on it; none for device functions.
+    /// Returns the kernel to which the function belongs, for positions that depend on it; `None` for device functions.
     pub fn kernel(&self) -> Option<Value<'c>> {
         Some(self.job.body.function).filter(|function| is_kernel(*function))
     }
@@ -202,27 +203,27 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.job.function.parameters()[0]
     }
 
-    /// Lanes that run the current block.
+    /// Returns the lanes that execute the current block.
     pub fn mask(&self) -> Value<'c> {
         self.mask
     }
 
-    /// Position of the current block.
+    /// Returns the position of the current block.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Instructions of the current block from the current one on.
+    /// Returns the instructions of the current block from the current one on.
     pub fn instructions_ahead(&self) -> &'u [Value<'c>] {
         &self.body().blocks[self.position].instructions[self.index..]
     }
 
-    /// Lanes that the function was called with.
+    /// Returns the lanes with which the function was called.
     pub fn called_with(&self) -> Value<'c> {
         self.called_with
     }
 
-    /// Memory with the lanes that wait at a block.
+    /// Returns the memory with the lanes that wait at a block.
     pub fn pending(&self, block: usize) -> Option<Value<'c>> {
         self.pending.get(&block).copied()
     }
@@ -232,7 +233,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         &self.frame
     }
 
-    /// A texture fetch or surface access of this site follows.
+    /// Records that a texture fetch or surface access of this site follows.
     pub fn expect_fetch(&mut self, site: u32) {
         self.fetches.push_back(site);
     }
@@ -324,7 +325,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             .collect()
     }
 
-    /// Makes leaves vectors if the shape requires it.
+    /// Converts leaves to vectors if the shape requires it.
     fn as_shape(&self, shape: Shape, leaves: Vec<Leaf<'c>>) -> Vec<Leaf<'c>> {
         match shape {
             Shape::Varying { .. } => leaves.into_iter().map(|leaf| Leaf::Lanes(leaf.lanes(&self.entry))).collect(),
@@ -375,7 +376,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.terminate(position)
     }
 
-    /// Gives an instruction its value.
+    /// Sets the value of an instruction.
     fn define(&mut self, value: Value<'c>, leaves: Vec<Leaf<'c>>) {
         if let Some(slots) = self.slots.get(&value) {
             let blend = self.is_cautious(self.position).then_some(self.mask);
@@ -393,7 +394,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         }
     }
 
-    /// The leaves of a value. Must be called on the main line of a block, not inside a side path of it.
+    /// Returns the leaves of a value. Must be called on the main path of a block, not inside a side path.
     pub fn leaves(&mut self, value: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         if let Some(leaves) = self.local.get(&value).or_else(|| self.fixed.get(&value)) {
             return Ok(leaves.clone());
@@ -426,12 +427,12 @@ impl<'u, 'c> Emitter<'u, 'c> {
         Ok(self.leaf(value)?.lanes(&self.b))
     }
 
-    /// Returns a new block right for the current place.
+    /// Returns a new block directly for the current position.
     pub fn new_block(&self, name: &str) -> Block<'c> {
         self.function().append_block(name)
     }
 
-    /// Something of the entry block, made at its first use.
+    /// Returns a value in the entry block, which is created at its first use.
     pub fn once(&mut self, name: &'static str, make: impl FnOnce(&Self) -> Value<'c>) -> Value<'c> {
         if let Some(value) = self.once.get(name) {
             return *value;

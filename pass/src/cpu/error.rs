@@ -1,24 +1,25 @@
-//! What can go wrong while lowering.
+//! The errors of lowering.
 
 use crate::llvm::shim::demangle;
 use crate::llvm::{MachineError, Value};
 
-/// Something that the CPU device cannot do yet.
+/// An instruction or construct that the CPU device does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What it is.
+    /// The description of the construct.
     pub what: String,
-    /// The instruction as LLVM prints it.
+    /// The text of the instruction, as LLVM prints it.
     pub instruction: String,
-    /// File and line, where known.
+    /// The file and line, if known.
     pub place: Option<(String, u32)>,
-    /// Mangled name of the function.
+    /// The mangled name of the function.
     pub function: String,
-    /// Whether the reason is a function or variable that the module uses and does not define; `what` is then its mangled name.
+    /// Whether the reason is a function or variable that the module uses but does not define; `what` is then its
+    /// mangled name.
     pub undefined: bool,
 }
 
-/// Result of lowering a piece.
+/// The result of lowering a part of the code.
 pub type Emitted<T> = Result<T, Refusal>;
 
 impl Refusal {
@@ -41,16 +42,16 @@ impl Refusal {
     }
 }
 
-/// Why a module could not be lowered.
+/// The reason why a module could not be lowered.
 #[derive(Debug, thiserror::Error)]
 pub enum LowerError {
-    /// An instruction without a lowering.
+    /// There is no lowering for an instruction.
     #[error("{}", refusal_text(.0))]
     Unsupported(Box<Refusal>),
-    /// LLVM failed.
+    /// LLVM reported an error.
     #[error("lowering to the CPU device: {0}")]
     Machine(#[from] MachineError),
-    /// Not device code.
+    /// The module is not device code.
     #[error(transparent)]
     Target(#[from] crate::ir::machine::TargetError),
     /// The site table does not belong to the module.

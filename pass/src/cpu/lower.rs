@@ -1,4 +1,4 @@
-//! The lowering of a module from end to end.
+//! The complete lowering of a module.
 
 use super::emitter::{Emitter, Job};
 use super::error::{LowerError, Refusal};
@@ -21,11 +21,11 @@ use warpline_format::site_table::SiteTable;
 
 /// Lowers prepared device code to a module for the host.
 ///
-/// `device` is left as it is; the result belongs to the same context. With a `table`, which must be the one that the
-/// hooks of `device` belong to, every kernel gets functions with and without hooks; else only the latter.
+/// `device` is not changed; the result is in the same context. If there is a `table`, it must belong to the hooks of
+/// `device`, and every kernel gets functions with and without hooks; otherwise, it gets only functions without hooks.
 ///
-/// # Errors
-/// [`LowerError::Unsupported`] names the first instruction, with its source line, that has no lowering.
+/// # Errors [`LowerError::Unsupported`] names the first instruction, with its source line, for which there is no
+/// lowering.
 pub fn lower<'c>(
     device: &Module<'c>,
     table: Option<&SiteTable>,
@@ -123,7 +123,7 @@ impl<'c> Lowering<'_, 'c> {
                 }
                 self.fill(kernel, version, hooked, into)?;
             }
-            // A version that is not worth having is the general one.
+            // If a version is not worthwhile, it is the same as the general one.
             let general = made[&Version::General];
             for version in [Version::Linear, Version::Half] {
                 made.entry(version).or_insert(general);
@@ -133,7 +133,7 @@ impl<'c> Lowering<'_, 'c> {
         Ok(functions)
     }
 
-    /// Versions that are worth making for a kernel.
+    /// Returns the versions that are worthwhile for a kernel.
     fn versions(&self, kernel: Value<'c>) -> Vec<Version> {
         let reads = |wanted: fn(usize) -> bool| {
             self.registers(kernel).any(|one| matches!(one, Register::Thread(dimension) if wanted(dimension)))
@@ -200,7 +200,7 @@ impl<'c> Lowering<'_, 'c> {
         })
     }
 
-    /// What a function's address names: with a record buffer the launch is hooked.
+    /// Fills the function whose address represents a kernel: if there is a record buffer, the launch is hooked.
     fn fill_entry(&self, entry: Value<'c>, native: Value<'c>, hooked: Value<'c>) {
         let b = Builder::new(self.unit.t);
         let (start, with, without) =
@@ -221,7 +221,7 @@ impl<'c> Lowering<'_, 'c> {
         }
     }
 
-    /// Sends launches of very large grids to the general version, which does not count on small block numbers.
+    /// Redirects launches of very large grids to the general version, which does not assume small block numbers.
     fn guard(&self, function: Value<'c>, usual: Value<'c>, general: Value<'c>) {
         let start = function.append_block("entry");
         let (small, large) = (function.append_block("small"), function.append_block("large"));

@@ -1,40 +1,42 @@
-//! How to lower.
+//! The options of lowering.
 
 use std::collections::BTreeMap;
 use warpline_format::occupancy::Resources;
 
-/// Instructions of a device function from which on LLVM takes longer for what is written out at each use than a call
-/// costs where it runs. Triton's kernels for large tiles have thousands of accesses and functions of one lane in
-/// straight lines.
+/// The number of instructions of a device function from which on inlined sequences cost more compile time in LLVM than
+/// a call costs at run time. Triton's kernels for large tiles contain thousands of accesses and functions of one lane
+/// in straight-line code.
 pub const LARGE: usize = 1_500;
 
-/// How to lower.
+/// The options of lowering.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
-    /// Host processor as clang's `-march`; `native` is the one that this runs on.
+    /// The host processor in the form of clang's `-march`; `native` is the processor on which this program runs.
     pub processor: &'a str,
-    /// Symbol of the `ModuleDescriptor`.
+    /// The symbol of the `ModuleDescriptor`.
     pub descriptor: &'a str,
     /// Whether other objects may refer to the descriptor.
     pub visible: bool,
-    /// The fat binary for GPUs, empty where there is none.
+    /// The fat binary for GPUs; empty if there is none.
     pub fat_binary: &'a [u8],
-    /// Symbol of a descriptor that is in the fat binary's place: that of the emulated GPU's code.
+    /// The symbol of the descriptor that replaces the fat binary, which is that of the emulated GPU's code.
     pub emulated: Option<&'a str>,
-    /// ptxas's figures of kernels, by mangled name; may be empty.
+    /// ptxas's figures for kernels, by mangled name; may be empty.
     pub registers: &'a BTreeMap<String, Vec<Resources>>,
-    /// Lower everything in the cautious way: slow, for comparison.
+    /// Whether everything is lowered in the cautious way, which is slow and is used for comparisons.
     pub cautious: bool,
-    /// Have one function for blocks of every shape, without those that are faster where threads lie in rows.
+    /// Whether there is only one function for blocks of every shape, without the faster versions for threads in rows.
     pub any_shape: bool,
-    /// Device functions of more instructions call what smaller ones write out at each use; [`LARGE`] but for tests.
+    /// The number of instructions from which on device functions call sequences that smaller functions inline;
+    /// [`LARGE`] except in tests.
     pub large: usize,
-    /// Make kernels with hooks only, where there are hooks: half the code, for launches that always run with them.
+    /// Whether kernels get only functions with hooks, if there are hooks. This halves the code, for launches that
+    /// always run with hooks.
     pub hooked_only: bool,
-    /// Follow the values of operations that have numbers ([`crate::device::number_operations`]).
+    /// Whether the values of operations that have numbers are tracked ([`crate::device::number_operations`]).
     pub values: bool,
-    /// Code that the module carries, from which it can be lowered again with `values`; may be empty.
+    /// The code that the module contains for lowering it again with `values`; may be empty.
     pub carried: &'a [u8],
-    /// Whether to run LLVM's optimiser on the result; off for reading the IR.
+    /// Whether LLVM's optimiser runs on the result; it is off for reading the IR.
     pub optimize: bool,
 }

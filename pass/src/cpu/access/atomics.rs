@@ -18,7 +18,7 @@ impl<'c> Emitter<'_, 'c> {
         self.update(value, op, value.operand(0), value.operand(1), value.alignment())
     }
 
-    /// Reads, changes and writes per lane; the old values.
+    /// Reads, changes and writes memory for each lane; returns the old values.
     pub fn update(
         &mut self,
         at: Value<'c>,
@@ -38,7 +38,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Leaf::Lanes(self.update_lanes(op, addresses, operands, mask, shared, align)))
     }
 
-    /// Returns the same on vectors.
+    /// The variant of [`Self::update`] for vectors.
     pub fn update_lanes(
         &mut self,
         op: AtomicOp,
@@ -52,8 +52,9 @@ impl<'c> Emitter<'_, 'c> {
         self.update_viewed(op, addresses, operands, mask, shared, align, ty)
     }
 
-    /// Returns the same with each operand viewed as a value of type `view`: pairs of half-precision numbers in a word.
-    #[allow(clippy::too_many_arguments)] // One more than a plain update has.
+    /// The variant of [`Self::update_lanes`] that interprets each operand as a value of type `view`, such as two
+    /// half-precision numbers in a word.
+    #[allow(clippy::too_many_arguments)] // One argument more than a plain update has.
     pub fn update_viewed(
         &mut self,
         op: AtomicOp,
@@ -68,12 +69,12 @@ impl<'c> Emitter<'_, 'c> {
         let ty = view;
         let align = align.max(scalar_bits(whole) / 8);
         let name = format!("warpline.atomic.{op:?}.{ty}.{}", if shared { "plain" } else { "atomic" });
-        // The operands' place also takes the old values.
+        // The old values are stored in the memory of the operands.
         let helper = self.unit().lane_loop(&name, false, |b, address, (place, lane)| {
             let slot = b.gep(ty, place, &[lane]);
             let operand = b.load(ty, slot, 1);
             let old = if shared {
-                // One host thread runs a block, so its shared memory needs no locked instruction.
+                // One host thread runs a block, so its shared memory needs no locked instructions.
                 let old = b.load(ty, address, align);
                 let new = combined(b, op, old, operand);
                 b.store(new, address, align);
@@ -90,7 +91,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.load(whole, place, 64)
     }
 
-    /// Lowers `cmpxchg`: the old value, and whether it was the expected one.
+    /// Lowers `cmpxchg`: returns the old value, and whether it was the expected one.
     pub fn compare_exchange(&mut self, value: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         let old = self.swap(value.operand(0), value.operand(1), value.operand(2))?;
         let expected = self.vector(value.operand(1))?;
@@ -98,7 +99,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(vec![Leaf::Lanes(old), Leaf::Lanes(equal)])
     }
 
-    /// Compare and swap per lane; the old values.
+    /// Compares and swaps for each lane; returns the old values.
     pub fn swap(&mut self, pointer: Value<'c>, expected: Value<'c>, new: Value<'c>) -> Emitted<Value<'c>> {
         let lay = self.lay(pointer)?;
         let (wanted, new) = (self.vector(expected)?, self.vector(new)?);
@@ -107,7 +108,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(self.swap_lanes(addresses, wanted, new, mask))
     }
 
-    /// Returns the same on vectors.
+    /// The variant of [`Self::swap`] for vectors.
     pub fn swap_lanes(
         &mut self,
         addresses: Value<'c>,
@@ -117,7 +118,7 @@ impl<'c> Emitter<'_, 'c> {
     ) -> Value<'c> {
         let ty = wanted.ty().element();
         let size = u64::from(scalar_bits(ty) / 8);
-        // Expected values, then new ones, in one place; the old values replace the expected ones.
+        // The expected values and then the new ones are in one memory area; the old values replace the expected ones.
         let helper = self.unit().lane_loop(&format!("warpline.swap.{ty}"), false, |b, address, (place, lane)| {
             let slot = b.gep(ty, place, &[lane]);
             let second = b.offset(slot, u64::from(LANES) * size);
@@ -133,7 +134,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.load(ty.vector(LANES), place, 64)
     }
 
-    /// `llvm.nvvm.atomic.*`: the forms with an explicit scope.
+    /// Lowers `llvm.nvvm.atomic.*`, the forms with an explicit scope.
     pub fn nvvm_atomic(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
         let arguments = call.arguments();
         let op = rest.strip_prefix("atomic.").unwrap_or("");
@@ -183,13 +184,13 @@ fn supported(op: AtomicOp) -> bool {
     )
 }
 
-/// What an atomic operation stores.
+/// Returns the value that an atomic operation stores.
 fn combined<'c>(b: &Builder<'c>, op: AtomicOp, old: Value<'c>, operand: Value<'c>) -> Value<'c> {
     use AtomicOp::*;
     let int = |value: u64| Value::int(old.ty(), value);
     let choose = |predicate| b.select(b.icmp(predicate, old, operand), old, operand);
     let choose_real = |predicate| {
-        // A number wins over NaN.
+        // A number has precedence over NaN.
         let better = b.fcmp(predicate, old, operand);
         let other_nan = b.fcmp(RealPredicate::LLVMRealUNO, operand, operand);
         b.select(b.or(better, other_nan), old, operand)

@@ -1,4 +1,5 @@
-//! Access checks: addresses are compared with memory known to be good, and the runtime checks those outside it.
+//! Access checks: lowered code compares addresses with memory that is known to be valid, and the runtime checks the
+//! addresses outside it.
 
 use super::compact;
 use crate::cpu::emitter::{Emitter, context};
@@ -8,11 +9,11 @@ use crate::llvm::{Block, Value};
 use warpline_format::access::Space;
 
 impl<'c> Emitter<'_, 'c> {
-    /// First and last byte known to be good for a site.
+    /// Returns the first and last byte that are known to be valid for a site.
     pub fn known_range(&mut self, what: &Checked) -> [Value<'c>; 2] {
         if what.space == Space::Shared {
             return [0, 1].map(|end| match self.unit().is_plain_load(what.site) {
-                // Where warps take turns, it changes with every store.
+                // If warps take turns, the range changes with every store.
                 true => self.field_now(context::SHARED_RANGE.dimension(end)),
                 false => self.field(context::SHARED_STORES.dimension(end)),
             });
@@ -22,8 +23,8 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Returns whether an access of lanes at one address, or evenly spaced, may leave `[low, high]` or be misaligned.
-    /// Never misses one that does, but may suspect one that does not: idle lanes count too, which saves a search for
-    /// the outermost ones.
+    /// The result is true for every such access, but it may also be true for a valid one: idle lanes count as well,
+    /// which avoids a search for the outermost active lanes.
     pub fn suspicion(&mut self, bases: &[Value<'c>], stride: i64, what: &Checked, known: [Value<'c>; 2]) -> Value<'c> {
         let [first, last] = what.reach().map(|byte| self.i64(byte));
         let reach = self.i64((stride * (i64::from(LANES) / bases.len() as i64 - 1)) as u64);
@@ -33,7 +34,7 @@ impl<'c> Emitter<'_, 'c> {
             let pick = |this: &Self, name: &str| this.b.call(this.unit().intrinsic(name, &[low.ty()]), &[low, *second]);
             (low, high, bits) = (pick(self, "llvm.umin"), pick(self, "llvm.umax"), self.b.or(low, *second));
         }
-        // Misaligned lanes show in a base or in the stride.
+        // A misaligned lane is visible in a base or in the stride.
         bits = self.b.or(bits, self.i64(stride as u64));
         if stride < 0 {
             low = self.b.add(low, reach);
@@ -44,8 +45,8 @@ impl<'c> Emitter<'_, 'c> {
         self.outside([low, self.b.add(high, last)], bits, what.alignment(), known)
     }
 
-    /// Shortens the raw item at `item`, whose addresses are those that the lanes use less `shift`. Gives its length,
-    /// and whether a lane may be out of bounds; never without `known`.
+    /// Shortens the raw item at `item`, whose addresses are those that the lanes use minus `shift`. Returns its length,
+    /// and whether a lane may be out of bounds; without `known`, this is always false.
     pub fn compact(
         &mut self,
         item: Value<'c>,
@@ -68,9 +69,9 @@ impl<'c> Emitter<'_, 'c> {
         (self.b.and(result, self.i64(!compact::BAD)), bad)
     }
 
-    /// Returns whether the first or last byte lies outside, or a low bit is set.
+    /// Returns whether the first or last byte is outside the range, or a low bit is set.
     fn outside(&self, ends: [Value<'c>; 2], bits: Value<'c>, align: u32, known: [Value<'c>; 2]) -> Value<'c> {
-        // Differences from the range's start: an address that wrapped is far outside then.
+        // The code compares differences from the range's start, because an address that wrapped is then far outside.
         let size = self.b.sub(known[1], known[0]);
         let [low, high] = ends.map(|end| self.b.ugt(self.b.sub(end, known[0]), size));
         self.b.or(self.b.or(low, high), self.misaligned(bits, align))
@@ -83,7 +84,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.ne(self.b.and(bits, self.i64(u64::from(align) - 1)), self.i64(0))
     }
 
-    /// A branch that is hardly ever taken.
+    /// Emits a branch that is rarely taken.
     pub fn branch_unlikely(&self, condition: Value<'c>, rare: Block<'c>, usual: Block<'c>) {
         let expect = self.unit().intrinsic("llvm.expect", &[self.t.int(1)]);
         let expected = self.b.call(expect, &[condition, Value::int(self.t.int(1), 0)]);

@@ -1,8 +1,8 @@
-//! Items of lanes that lie anywhere, brought to a short form where they are written.
+//! Converts items of lanes with arbitrary addresses to a short form when they are written.
 //!
-//! What the trace holds of such an access is mostly a base and 32-bit distances. Lowered code has vectors for that, and
-//! the addresses in its registers; the runtime, which meets an item later, would fetch twice the bytes and go lane by
-//! lane.
+//! In the trace, such an access mostly consists of a base and 32-bit distances. Lowered code can use vector
+//! instructions for this, and the addresses are in its registers. The runtime, which reads an item later, would load
+//! twice the bytes and process the lanes one by one.
 
 use crate::cpu::target::types::LANES;
 use crate::cpu::target::unit::Unit;
@@ -11,26 +11,26 @@ use crate::llvm::value::IntPredicate;
 use crate::llvm::{Block, Builder, ModuleItems, Value};
 use warpline_format::access::{EVEN_ADDRESS_BITS, Kind, MAX_ITEM_BYTES};
 
-/// Bit of the result of [`Unit::compact_helper`] that is set if a lane may be out of bounds.
+/// The bit of the result of [`Unit::compact_helper`] that is set if a lane may be out of bounds.
 pub const BAD: u64 = 1;
 
-/// What the pieces of the function share.
+/// Values that all parts of the function share.
 struct Compacting<'u, 'c> {
     unit: &'u Unit<'c>,
     b: Builder<'c>,
     function: Value<'c>,
     item: Value<'c>,
-    /// Bits of the head without the kind.
+    /// The bits of the head without the kind.
     head: Value<'c>,
-    /// Lowest address.
+    /// The lowest address.
     low: Value<'c>,
     bad: Value<'c>,
 }
 
 impl<'c> Unit<'c> {
-    /// `(item, low, high, first, last, misaligned) -> i64`: shortens a raw item in place, and returns
-    /// its length, and [`BAD`] in the lowest bit where for a lane at `address` the bytes from `address + first` to
-    /// `address + last` do not all lie in `low ..= high`, or the address has one of the bits of `misaligned`.
+    /// `(item, low, high, first, last, misaligned) -> i64`: shortens a raw item in place, and returns its length. The
+    /// lowest bit of the result is [`BAD`] if, for a lane at `address`, the bytes from `address + first` to `address +
+    /// last` are not all in `low ..= high`, or the address has one of the bits of `misaligned`.
     pub fn compact_helper(&self) -> Value<'c> {
         let name = "warpline.compact";
         if let Some(function) = ModuleItems::function(&self.target, name) {
@@ -45,7 +45,7 @@ impl<'c> Unit<'c> {
         let head = b.and(b.load(int, item, 8), Value::int(int, (1 << 28) - 1));
         let mask = b.load(int, b.offset(item, 4), 4);
         let raw = b.load(long.vector(LANES), b.offset(item, 8), 8);
-        // Idle lanes are where the lowest active one is.
+        // Idle lanes get the address of the lowest active lane.
         let lowest = b.call(self.intrinsic("llvm.cttz", &[int]), &[mask, Value::int(self.t.int(1), 0)]);
         let lowest = b.and(lowest, Value::int(int, u64::from(LANES) - 1));
         let one = b.load(long, b.gep(long, b.offset(item, 8), &[b.zext(lowest, long)]), 8);
@@ -53,7 +53,7 @@ impl<'c> Unit<'c> {
         let reduce = |name: &str| b.call(self.intrinsic(name, &[lanes.ty()]), &[lanes]);
         let (low, high) = (reduce("llvm.vector.reduce.smin"), reduce("llvm.vector.reduce.smax"));
         let bits = b.and(reduce("llvm.vector.reduce.or"), misaligned);
-        // Addresses are far below 2^63, and so are the ends of ranges or their distances from them.
+        // Addresses are far below 2^63, and so are the ends of ranges and the distances between them.
         let outside = [
             b.icmp(IntPredicate::LLVMIntSLT, b.add(low, first), from),
             b.icmp(IntPredicate::LLVMIntSGT, b.add(high, last), to),
@@ -104,7 +104,7 @@ impl<'c> Compacting<'_, 'c> {
         self.done(16);
     }
 
-    /// Tests all lanes, which are active, for even spacing.
+    /// Tests whether all lanes, which are active, are evenly spaced.
     fn whole(&mut self, block: Block<'c>, raw: Value<'c>) {
         let (unit, long) = (self.unit, self.unit.t.int(64));
         let [look, even, short, halves, delta] =
@@ -115,7 +115,7 @@ impl<'c> Compacting<'_, 'c> {
         let stride = self.b.sub(second, first);
         self.b.branch_if(self.b.eq(self.b.sub(third, second), stride), look, delta);
 
-        // Differences of neighbours, but for the two lanes in the middle.
+        // The differences of neighbours, except between the two lanes in the middle.
         self.b.at_end(look);
         let half = long.vector(LANES / 2);
         let differs = |this: &Self, from: u64, kept: u64| {
@@ -162,12 +162,12 @@ impl<'c> Compacting<'_, 'c> {
         self.done(16 + 4 * u64::from(LANES));
     }
 
-    /// Some lanes run: their distances one after another.
+    /// Handles items of which only some lanes are active: writes their distances one after another.
     fn part(&mut self, block: Block<'c>, mask: Value<'c>, raw: Value<'c>) {
         let (unit, int, long) = (self.unit, self.unit.t.int(32), self.unit.t.int(64));
         let [each, rest] = ["each", "rest"].map(|name| self.function.append_block(name));
         self.b.at_end(block);
-        // The distances would overwrite addresses that are still to be read.
+        // The distances would overwrite addresses that have not been read yet.
         let copy = self.b.alloca(raw.ty(), 64);
         self.b.store(raw, copy, 64);
         self.kind(Kind::Delta);
@@ -186,7 +186,7 @@ impl<'c> Compacting<'_, 'c> {
         index.add_incoming(&[(self.long(0), block), (next, each)]);
         self.b.branch_if(self.b.eq(fewer, Value::zero(int)), rest, each);
         self.b.at_end(rest);
-        // What fills the last eight bytes up must not differ from run to run.
+        // The bytes that fill the last eight bytes must not differ between runs.
         self.b.store(Value::zero(int), self.b.gep(int, start, &[next]), 4);
         let words = self.b.and(self.b.add(next, self.long(1)), self.long(!1));
         let bytes = self.b.add(self.b.shl(words, self.long(2)), self.long(16));

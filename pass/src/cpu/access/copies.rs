@@ -1,4 +1,4 @@
-//! Copies, fills and masked vector accesses that the device stages leave.
+//! Copies, fills and masked vector accesses that the device stages do not replace.
 
 use super::memory::common_align;
 use crate::cpu::compute::arithmetic::scalar_bits;
@@ -9,11 +9,11 @@ use crate::cpu::error::Refusal;
 use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::Value;
 
-/// Longest copy that is unrolled; the preparation turns longer ones into loops.
+/// The maximum length of a copy that is unrolled; the preparation turns longer copies into loops.
 const LONGEST: u64 = 256;
 
 impl<'c> Emitter<'_, 'c> {
-    /// `llvm.memcpy`, `memmove` and `memset` of a constant length: all words are read before any is written.
+    /// Lowers `llvm.memcpy`, `memmove` and `memset` of a constant length: all words are read before any is written.
     pub fn memory_intrinsic(&mut self, call: Value<'c>, name: &str) -> Emitted<()> {
         let arguments = call.arguments();
         let length = arguments[2].as_u64().filter(|length| *length <= LONGEST);
@@ -53,7 +53,8 @@ impl<'c> Emitter<'_, 'c> {
         Lay::Scattered(self.addresses(lay))
     }
 
-    /// `llvm.masked.load` and `store` that the load-store vectoriser makes: per element its own lanes.
+    /// Lowers `llvm.masked.load` and `store`, which the load-store vectoriser creates: each element has its own mask of
+    /// lanes.
     pub fn masked_access(&mut self, call: Value<'c>, name: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let arguments = call.arguments();
         let loads = name.starts_with("llvm.masked.load");

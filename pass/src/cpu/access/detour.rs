@@ -1,8 +1,8 @@
-//! Detours: what becomes of an access some of whose lanes may not do it.
+//! Detours: the handling of an access that some of its lanes may not perform.
 //!
-//! Hardly any access takes one, but each could. So nearly all of it is in one function per module and form of address,
-//! which the access calls with scalars: code in the access itself would be most of a hooked kernel, and LLVM would
-//! compute its vectors of addresses ahead of loops and keep them there.
+//! Hardly any access takes a detour, but every access could. Therefore, nearly all of the code is in one function per
+//! module and form of address, which the access calls with scalars. Code in the access itself would be most of a hooked
+//! kernel, and LLVM would compute its vectors of addresses before loops and keep them in registers or memory.
 
 use super::record::{Written, raw_head};
 use crate::cpu::emitter::lanes::{Allowed, Lay};
@@ -15,25 +15,25 @@ use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, ModuleItems, Value};
 use warpline_format::access::MAX_ITEM_BYTES;
 
-/// Byte offsets in the description of an access for its detour, a constant of the module.
+/// Byte offsets in the description of an access for its detour, which is a constant of the module.
 pub(super) mod description {
     pub const SITE: u64 = 0;
     pub const SPACE: u64 = 4;
     pub const BYTES: u64 = 8;
     pub const ALIGN: u64 = 12;
-    /// First word of the item for the lanes that continue.
+    /// The first word of the item for the lanes that continue.
     pub const HEAD: u64 = 16;
-    /// Room for that item and for what the main line was promised after it.
+    /// The room for this item and for the items after it for which the main path has reserved room.
     pub const ROOM: u64 = 20;
     pub const STRIDE: u64 = 24;
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Makes the item of an access count, where it has one of its own, unless it is suspicious (`bad`) and the runtime
-    /// finds that not all lanes may continue: those that may get an item then. An access of a bundle with anything bad
-    /// always gets an item of its own; the bundle's item assumes that all its accesses are like the first one.
-    /// Addresses in items are less `shift`. For a `local` access it passes the valid range, which the runtime does not
-    /// have; its lay has offsets.
+    /// Makes the item of an access count, if the access has its own item. If the access is suspicious (`bad`) and the
+    /// runtime finds that not all lanes may continue, the lanes that may continue get a new item. An access of a bundle
+    /// with a bad access always gets its own item, because the bundle's item assumes that all its accesses are like the
+    /// first one. Addresses in items are reduced by `shift`. For a `local` access, the function passes the valid range,
+    /// which the runtime does not have; the lay of such an access contains offsets.
     pub fn settle(
         &mut self,
         what: &Checked,
@@ -51,7 +51,7 @@ impl<'c> Emitter<'_, 'c> {
             _ => Vec::new(),
         };
         let usual = self.active_bases(&per_group, self.mask());
-        // Both ways read the addresses from memory, as the access itself will.
+        // Both paths read the addresses from memory, as the access itself does.
         let spilled = match lay {
             Lay::Scattered(lanes) if self.is_large() => {
                 self.spill(*lanes);
@@ -93,8 +93,8 @@ impl<'c> Emitter<'_, 'c> {
         Allowed { mask, bases }
     }
 
-    /// Calls the runtime and returns the lanes that may continue, and the record cursor then. `bytes`: of the item that
-    /// counts if all may.
+    /// Calls the runtime and returns the lanes that may continue, and the record cursor after the call. `bytes` is the
+    /// size of the item that counts if all lanes may continue.
     fn query(
         &mut self,
         what: &Checked,
@@ -112,7 +112,7 @@ impl<'c> Emitter<'_, 'c> {
                 (vec![self.b.ptr_to_int(place, self.t.int(64))], None)
             }
         };
-        // No item has 0 bytes.
+        // 0 bytes mean that no item exists.
         let bytes = bytes.unwrap_or(self.i64(0));
         let mut arguments = vec![self.context(), description, self.mask(), shift.unwrap_or(self.i64(0)), bytes];
         arguments.extend(places);
@@ -120,9 +120,9 @@ impl<'c> Emitter<'_, 'c> {
         (mask, self.field_now(context::RECORD_CURSOR))
     }
 
-    /// What the detour of an access must know of it.
+    /// Returns the description of an access for its detour.
     pub(super) fn description(&self, what: &Checked, stride: i64) -> Value<'c> {
-        // Without room there is no record.
+        // Without room, no record is written.
         let room = if what.recorded { self.promised() + MAX_ITEM_BYTES as u64 } else { 0 };
         let name = format!("warpline.access.{}.{stride}.{room}", what.site);
         if let Some(known) = self.unit().target.variable(&name) {
@@ -140,7 +140,7 @@ impl<'c> Emitter<'_, 'c> {
         description
     }
 
-    /// Addresses of a lay in memory, computed by a call: for paths that are hardly ever taken.
+    /// Returns the addresses of a lay in memory, computed by a call, for paths that are rarely taken.
     pub fn addresses_in_memory(&mut self, lay: &Lay<'c>) -> Value<'c> {
         let (bases, stride) = match lay {
             Lay::Same(address) => (vec![*address], 0),
@@ -158,7 +158,7 @@ impl<'c> Emitter<'_, 'c> {
 }
 
 impl<'c> Unit<'c> {
-    /// Evenly spaced lanes, from a base per group.
+    /// Returns the addresses of evenly spaced lanes, from a base per group.
     fn even(&self, b: &Builder<'c>, bases: &[Value<'c>], stride: Value<'c>) -> Value<'c> {
         let per_group = LANES / bases.len().max(1) as u32;
         let steps: Vec<_> = (0..LANES).map(|lane| Value::int(self.t.int(64), u64::from(lane % per_group))).collect();
@@ -191,10 +191,11 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// `(context, access, mask, shift, bytes, where...) -> mask`: queries the runtime which lanes of a suspicious access
-    /// may do it. If these are all, makes their item of so many bytes count; if they are not, or there is no such item
-    /// (0 bytes), writes one for those that may, if any, unless the access has no records. `where` is a base per group
-    /// of lanes, or else (`None`) where the addresses of all lanes stand.
+    /// `(context, access, mask, shift, bytes, where...) -> mask`: queries the runtime which lanes of a suspicious
+    /// access may perform it. If all of them may, the function makes their item of `bytes` bytes count. If not all may,
+    /// or if no item exists (0 bytes), it writes an item for the lanes that may continue, unless there are none or
+    /// the access has no records. `where` is a base per group of lanes, or (for `None`) the position of the addresses
+    /// of all lanes.
     pub(super) fn detour_helper(&self, groups: Option<usize>) -> Value<'c> {
         let name = format!("warpline.detour.{}", groups.unwrap_or(0));
         if let Some(function) = ModuleItems::function(&self.target, &name) {

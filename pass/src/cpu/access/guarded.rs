@@ -1,19 +1,19 @@
 //! Checks of accesses under a guard (`@p st.global`).
 //!
-//! Their hooks are in blocks of their own, which only the lanes run that the guard lets through; the access itself follows in
-//! another block. What the checks let through is kept in memory until then.
+//! Their hooks are in separate blocks, which only the lanes execute for which the guard is true; the access itself
+//! follows in another block. The result of the checks is stored in memory until then.
 
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
 
-/// Returns whether a hook stands under a guard: nothing else is in its block. Otherwise the access is in the same
+/// Returns whether a hook is under a guard: its block then contains nothing else. Otherwise, the access is in the same
 /// block.
 pub fn is_under_guard(hook: Value<'_>) -> bool {
     hook.next().is_some_and(|next| hook.block().and_then(|block| block.terminator()) == Some(next))
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Keeps what a hook's check let through, where the hook stands under a guard.
+    /// Stores the lanes that a hook's check permits, if the hook is under a guard.
     pub fn keep_for_guarded(&mut self, hook: Value<'c>) {
         if !is_under_guard(hook) {
             return;
@@ -26,7 +26,8 @@ impl<'c> Emitter<'_, 'c> {
         self.accesses.expect_guarded();
     }
 
-    /// Lanes that inline assembly may let access memory: those that run it, less those that checks of its accesses held back.
+    /// Returns the lanes that inline assembly may let access memory: the lanes that execute it, without those that
+    /// checks of its accesses excluded.
     pub fn assembly_mask(&mut self) -> Value<'c> {
         let mask = self.access_mask();
         if !self.accesses.take_guarded() {
@@ -38,7 +39,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.and(mask, lanes)
     }
 
-    /// Returns the place for it: all lanes, but while an access is on its way.
+    /// Returns the memory for the permitted lanes. It contains all lanes, except between the check and the access.
     fn kept_lanes(&mut self) -> Value<'c> {
         self.once("guarded", |this| {
             let kept = this.entry.alloca(this.t.int(32), 4);

@@ -1,9 +1,9 @@
 //! Guesses: values that are evenly spaced unless a narrow index wraps between two lanes.
 //!
-//! `a[row * n + col]` with 32-bit indices is affine up to the extension to 64 bits, and whether that wraps is not known
-//! when the program is compiled. What is known then is a test, one comparison per group: the extension of the last
-//! lane's index. Such a value is computed as a vector, which is always valid, and in addition as bases and a
-//! stride that are valid if the test passes. Accesses use the second form if they can; then the vector is unused.
+//! `a[row * n + col]` with 32-bit indices is affine up to the extension to 64 bits, and it is not known at compile time
+//! whether the narrow value wraps. However, a test is known, with one comparison per group: the extension of the last
+//! lane's index. Such a value is computed as a vector, which is always valid, and in addition as bases and a stride
+//! that are valid if the test passes. Accesses use the second form if they can; then the vector is unused.
 
 use crate::cpu::emitter::lanes::Guess;
 use crate::cpu::emitter::leaf::Leaf;
@@ -15,7 +15,7 @@ use crate::llvm::Value;
 use crate::llvm::value::{IntPredicate, Opcode};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Notes the guess for a value that was just lowered, if there is one.
+    /// Stores the guess for a value that was just lowered, if there is one.
     pub fn note_guess(&mut self, value: Value<'c>) -> Emitted<()> {
         if !matches!(self.analysis().shape(value), Shape::Varying { probably_affine: true }) {
             return Ok(());
@@ -55,7 +55,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Guesses an extension, provided that the narrow value does not wrap within a group: its last lane is as far from the first one as the stride implies.
+    /// Guesses an extension under the condition that the narrow value does not wrap within a group. This is true if the
+    /// distance of the group's last lane from the first one is the distance that the stride implies.
     fn guess_extension(&mut self, narrow: Value<'c>, signed: bool) -> Emitted<Option<Guess<'c>>> {
         let bits = narrow.ty().int_bits().unwrap_or(64);
         let Leaf::Affine { bases, stride, ty } = self.leaf(narrow)? else { return Ok(None) };

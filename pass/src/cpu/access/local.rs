@@ -1,4 +1,4 @@
-//! Local variables as access checks see them: by offset in the lane's stack.
+//! Local variables in access checks, which use offsets in the lane's stack.
 
 use crate::cpu::emitter::lanes::Lay;
 use crate::cpu::emitter::{Emitted, Emitter, context};
@@ -7,7 +7,7 @@ use crate::llvm::types::Kind;
 use crate::llvm::value::Opcode;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Offsets of a local access in the lanes' stacks. A pointer to local memory is one already.
+    /// Returns the offsets of a local access in the lanes' stacks. A pointer to local memory is already an offset.
     pub fn local_offsets(&mut self, pointer: Value<'c>) -> Emitted<Lay<'c>> {
         let leaf = self.leaf(pointer)?;
         let lay = self.lay_of(pointer, leaf);
@@ -18,8 +18,8 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Lay::Scattered(self.b.sub(self.addresses(&lay), stacks)))
     }
 
-    /// First and last offset that an access through `pointer` may touch: those of its variable, or else of all that is in
-    /// use of the stack.
+    /// Returns the first and last offset that an access through `pointer` may touch: those of its variable, or
+    /// otherwise those of the part of the stack in use.
     pub fn local_range(&mut self, pointer: Value<'c>) -> Emitted<[Value<'c>; 2]> {
         if let Some(variable) = variable_of(pointer).filter(|variable| self.frame().offset(*variable).is_some())
             && let (Some(ty), Some(count)) = (variable.allocated_type(), variable.operand(0).as_u64())
@@ -34,7 +34,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// Returns the local variable that a pointer is computed from, where no other can be.
+/// Returns the local variable from which a pointer is computed, if it is the only possible one.
 fn variable_of(mut pointer: Value<'_>) -> Option<Value<'_>> {
     loop {
         if pointer.allocated_type().is_some() {

@@ -11,14 +11,14 @@ use crate::llvm::types::Kind;
 use crate::llvm::value::Ordering;
 use crate::llvm::{Type, Value};
 
-/// Bytes that are read instead of forbidden memory: more than one load instruction reads.
+/// The number of bytes that are read instead of invalid memory; it is larger than any load instruction.
 const SPARE_BYTES: u64 = 1024;
 
-/// Widest alignment that x86 ignores: it requires alignment of vectors only.
+/// The largest alignment that x86 ignores; x86 requires only the alignment of vectors.
 const IGNORED_ALIGNMENT: u64 = 8;
 
-/// Alignment that host code may rely on. A local variable may be less aligned than an access promises, which is
-/// reported and carried out, and generic pointers lead to local variables, too.
+/// Returns the alignment on which host code may rely. A local variable may be less aligned than an access promises.
+/// Such an access is reported and performed, and generic pointers may also refer to local variables.
 fn alignment(access: Value<'_>, pointer: Value<'_>) -> u64 {
     let promised = u64::from(access.alignment().max(1));
     match pointer.ty().kind() {
@@ -59,7 +59,7 @@ impl<'c> Emitter<'_, 'c> {
         self.map_lay(lay, |value| self.b.add(value, self.same(value, bytes)))
     }
 
-    /// Returns the lay with a function applied to its addresses, which shifts them all alike.
+    /// Returns the lay after a function was applied to its addresses, which must shift all of them equally.
     pub fn map_lay(&self, lay: &Lay<'c>, shift: impl Fn(Value<'c>) -> Value<'c>) -> Lay<'c> {
         let all = |bases: &[Value<'c>]| bases.iter().map(|base| shift(*base)).collect::<Vec<_>>();
         match lay {
@@ -73,7 +73,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// All addresses, `<32 x i64>`.
+    /// Returns all addresses, `<32 x i64>`.
     pub fn addresses(&self, lay: &Lay<'c>) -> Value<'c> {
         match lay {
             Lay::Same(address) => self.b.splat(*address, LANES),
@@ -85,7 +85,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Lanes of the access: those that run the block, less those that its check held back.
+    /// Returns the lanes of the access: those that execute the block, without those that its check excluded.
     pub fn access_mask(&mut self) -> Value<'c> {
         self.accesses.take_allowed().map_or(self.mask(), |allowed| allowed.mask)
     }
@@ -95,7 +95,7 @@ impl<'c> Emitter<'_, 'c> {
         let mut lay = self.lay(load.operand(0))?;
         let allowed = self.accesses.take_allowed();
         let mask = allowed.as_ref().map_or(self.mask(), |allowed| allowed.mask);
-        // Such bases can be read for every mask.
+        // These bases can be read for every mask.
         let readable = match (&mut lay, allowed) {
             (Lay::Same(address), Some(allowed)) => {
                 *address = allowed.bases.first().copied().unwrap_or(*address);
@@ -150,8 +150,8 @@ impl<'c> Emitter<'_, 'c> {
         Ok(leaves)
     }
 
-    /// Returns the type and the addresses of an access that has several leaves of one type, one after another, and goes lane
-    /// by lane.
+    /// Returns the type and the addresses of an access that has several adjacent leaves of one type and that is
+    /// performed lane by lane.
     fn neighbours(&self, types: &[Type<'c>], offsets: &[u64], lay: &Lay<'c>) -> Option<(Type<'c>, Value<'c>)> {
         let (first, rest) = types.split_first().filter(|(_, rest)| !rest.is_empty())?;
         let bytes = self.unit().layout().store_size(*first);
@@ -161,28 +161,28 @@ impl<'c> Emitter<'_, 'c> {
             Lay::Strided(_, stride) if whole && *stride != 0 && *stride != bytes as i64 => {
                 Some((*first, self.addresses(lay)))
             }
-            // Neighbouring lanes would share what each has several of.
+            // Neighbouring lanes would share parts of the data of which each lane has several elements.
             Lay::Scattered(addresses) | Lay::Likely(addresses, None) if whole => Some((*first, *addresses)),
             _ => None,
         }
     }
 
-    /// Returns the integer that a vector is in memory whose elements are not whole bytes, as `<16 x i1>`: LLVM packs them, the
-    /// first lowest.
+    /// Returns the integer that represents a vector in memory whose elements are not complete bytes, such as `<16 x
+    /// i1>`: LLVM packs them, with the first element lowest.
     fn packed_type(&self, ty: Type<'c>) -> Option<Type<'c>> {
         let Kind::Vector(count) = ty.kind() else { return None };
         let bits = ty.element().int_bits().filter(|bits| !bits.is_multiple_of(8))?;
         Some(self.t.int((count * bits).next_multiple_of(8)))
     }
 
-    /// Elements, and what is left of the bits of `whole` after them.
+    /// Returns the types of the elements, and of the remaining bits of `whole` after them.
     fn filled(&self, elements: &[Type<'c>], whole: Type<'c>) -> Vec<Type<'c>> {
         let used: u32 = elements.iter().map(|ty| scalar_bits(*ty)).sum();
         let left = scalar_bits(whole) - used;
         elements.iter().copied().chain((left > 0).then(|| self.t.int(left))).collect()
     }
 
-    /// Returns an address that can be read even where no lane may read this one.
+    /// Returns an address that can be read even if no lane may read the given address.
     pub fn readable(&mut self, address: Value<'c>, mask: Value<'c>) -> Value<'c> {
         let spare = self.once("spare", |this| {
             let spare = this.entry.alloca(this.t.int(8).array(SPARE_BYTES), 64);
@@ -191,7 +191,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.select(self.b.ne(mask, self.i32(0)), address, spare)
     }
 
-    /// One scalar for all lanes.
+    /// Loads one scalar for all lanes.
     fn load_one(&mut self, ty: Type<'c>, address: Value<'c>, align: u64, volatile: bool) -> Value<'c> {
         let pointer = self.b.int_to_ptr(address, self.t.pointer(0));
         let (memory, bool_like) = self.memory_type(ty);
@@ -200,12 +200,12 @@ impl<'c> Emitter<'_, 'c> {
         if bool_like { self.b.trunc(value, ty) } else { value }
     }
 
-    /// Type that a scalar has in memory: `i1` takes a byte.
+    /// Returns the type that a scalar has in memory: `i1` takes a byte.
     fn memory_type(&self, ty: Type<'c>) -> (Type<'c>, bool) {
         if ty.int_bits() == Some(1) { (self.t.int(8), true) } else { (ty, false) }
     }
 
-    /// One scalar per lane.
+    /// Loads one scalar per lane.
     pub fn load_lanes(&mut self, ty: Type<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
         let (memory, bool_like) = self.memory_type(ty);
         let size = self.unit().layout().store_size(memory) as i64;
@@ -237,8 +237,8 @@ impl<'c> Emitter<'_, 'c> {
         if bool_like { self.b.trunc(value, ty.vector(LANES)) } else { value }
     }
 
-    /// Returns whether all active lanes of each group lie evenly, as guessed or else `stride` apart, and how they lie
-    /// then.
+    /// Returns whether all active lanes of each group are evenly spaced, as guessed or `stride` apart, and their
+    /// positions in this case.
     pub fn evenness(&mut self, addresses: Value<'c>, guess: Option<&Guess<'c>>, stride: i64) -> Evenness<'c> {
         if let Some(guess) = guess {
             let condition = guess.holds.unwrap_or(Value::int(self.t.int(1), 1));
@@ -247,7 +247,7 @@ impl<'c> Emitter<'_, 'c> {
         if let Some(found) = self.accesses.looked(addresses, stride) {
             return found.clone();
         }
-        // The first lane follows the same formula even when it does not run; where it wraps apart, lanes are gathered.
+        // The first lane follows the same formula even if it is not active. If its value wraps, the lanes are gathered.
         let groups = self.version().groups();
         let bases: Vec<_> = (0..groups as u64)
             .map(|group| self.b.extract_element(addresses, self.i64(group * u64::from(LANES) / groups as u64)))
@@ -259,7 +259,7 @@ impl<'c> Emitter<'_, 'c> {
         found
     }
 
-    /// Returns whether a mask has all lanes: the usual case, which needs no masks at all.
+    /// Returns whether a mask contains all lanes, which is the usual case and needs no masks.
     fn is_full(&self, mask: Value<'c>) -> Value<'c> {
         self.b.eq(mask, self.i32(u32::MAX))
     }
@@ -313,7 +313,8 @@ impl<'c> Emitter<'_, 'c> {
         self.spread(&scalars)
     }
 
-    /// Bases of groups without active lanes replaced by the other one: they may point anywhere.
+    /// Returns the bases, in which the base of a group without active lanes is replaced by the other base, because it
+    /// may have any value.
     pub fn active_bases(&self, bases: &[Value<'c>], mask: Value<'c>) -> Vec<Value<'c>> {
         let [low, high] = bases else { return bases.to_vec() };
         let low_active = self.b.ne(self.b.and(mask, self.i32(0xffff)), self.i32(0));
@@ -321,7 +322,7 @@ impl<'c> Emitter<'_, 'c> {
         vec![self.b.select(low_active, *low, *high), self.b.select(high_active, *high, *low)]
     }
 
-    /// Lanes of a mask that belong to one group, as a vector.
+    /// Returns the lanes of a mask that belong to one group, as a vector.
     fn group_mask(&self, mask: Value<'c>, group: u32, groups: u32) -> Value<'c> {
         let lanes = self.lanes_of(mask);
         self.group_part(lanes, group, groups)
@@ -345,13 +346,13 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns whether lanes that lie anywhere are read by a loop. It is as fast where it was measured (AMD), and far
-    /// less code; versions that are large, or hardly ever run, are better off with it.
+    /// Returns whether lanes with arbitrary addresses are read by a loop. A loop is as fast where it was measured
+    /// (AMD), and it needs far less code, so it is better for versions that are large or rarely executed.
     fn gathers_by_loop(&self, ty: Type<'c>) -> bool {
         !self.unit().has_gather(ty) || self.hooked() || !matches!(self.version(), Version::Linear | Version::Half)
     }
 
-    /// Reads one scalar per active lane from anywhere.
+    /// Reads one scalar per active lane from arbitrary addresses.
     pub fn gather(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
         if self.gathers_by_loop(ty) {
             return self.gather_by_loop(ty, addresses, mask, align);
@@ -365,7 +366,8 @@ impl<'c> Emitter<'_, 'c> {
         call
     }
 
-    /// Writes one scalar per active lane to anywhere; of lanes that write to one place the highest wins.
+    /// Writes one scalar per active lane to arbitrary addresses; among lanes that write to the same address, the
+    /// highest lane determines the value.
     pub fn scatter(&mut self, value: Value<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) {
         if !self.unit().has_scatter(value.ty().element()) {
             return self.scatter_by_loop(value, addresses, mask, align);
@@ -381,7 +383,7 @@ impl<'c> Emitter<'_, 'c> {
         self.gather_all(ty, 1, addresses, mask, align)[0]
     }
 
-    /// Reads this many neighbouring scalars per active lane from anywhere.
+    /// Reads this number of adjacent scalars per active lane from arbitrary addresses.
     pub fn gather_all(
         &mut self,
         ty: Type<'c>,
@@ -394,7 +396,7 @@ impl<'c> Emitter<'_, 'c> {
         self.gather_from(ty, count, from, mask, align)
     }
 
-    /// Returns the same with the addresses in memory.
+    /// The variant of [`Self::gather_all`] with the addresses in memory.
     fn gather_from(
         &mut self,
         ty: Type<'c>,
@@ -417,13 +419,13 @@ impl<'c> Emitter<'_, 'c> {
         self.scatter_all(&[value], addresses, mask, align);
     }
 
-    /// Writes these scalars, one after another, per active lane to anywhere. They are of one type.
+    /// Writes these adjacent scalars per active lane to arbitrary addresses. The scalars have one type.
     pub fn scatter_all(&mut self, values: &[Value<'c>], addresses: Value<'c>, mask: Value<'c>, align: u64) {
         let to = self.spill(addresses);
         self.scatter_to(values, to, mask, align);
     }
 
-    /// The same with the addresses in memory.
+    /// The variant of [`Self::scatter_all`] with the addresses in memory.
     fn scatter_to(&mut self, values: &[Value<'c>], to: Value<'c>, mask: Value<'c>, align: u64) {
         let (ty, count) = (values[0].ty().element(), values.len() as u64);
         let bytes = self.unit().layout().store_size(ty);
@@ -437,7 +439,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.call(helper, &[to, mask, from]);
     }
 
-    /// Returns a vector of addresses in memory.
+    /// Stores a vector of addresses and returns its position in memory.
     pub fn spill(&mut self, vector: Value<'c>) -> Value<'c> {
         debug_assert!(vector.ty() == self.t.int(64).vector(LANES));
         if let Some(place) = self.accesses.place_of(vector) {
@@ -452,20 +454,20 @@ impl<'c> Emitter<'_, 'c> {
         place
     }
 
-    /// Returns a place for one `ty` per lane, on its way to or from a loop over the lanes.
+    /// Returns memory for one `ty` per lane, for the values of a loop over the lanes.
     fn lane_room(&mut self, ty: Type<'c>) -> Value<'c> {
         let bytes = self.unit().layout().store_size(ty);
         self.room(bytes)
     }
 
-    /// Returns a place for this many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the
-    /// size share.
+    /// Returns memory for this number of bytes per lane, for the values of a loop over the lanes. All accesses of this
+    /// size share it.
     pub fn room(&mut self, bytes: u64) -> Value<'c> {
         let allocate = || self.entry.alloca(self.t.int(8).array(bytes * u64::from(LANES)), 64);
         self.accesses.lane_room(bytes, allocate)
     }
 
-    /// Returns a place for 32 addresses, which all accesses share.
+    /// Returns memory for 32 addresses, which all accesses share.
     pub fn address_room(&mut self) -> Value<'c> {
         self.once("addresses", |this| this.entry.alloca(this.t.int(64).vector(LANES), 64))
     }
@@ -500,7 +502,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(())
     }
 
-    /// Returns the lanes of a leaf as they are stored: `i1` takes a byte.
+    /// Returns the lanes of a leaf in the form in which they are stored: `i1` takes a byte.
     fn in_memory(&self, leaf: &Leaf<'c>) -> Value<'c> {
         let value = leaf.lanes(&self.b);
         if scalar_bits(value.ty()) == 1 { self.b.zext(value, self.t.int(8).vector(LANES)) } else { value }
@@ -567,9 +569,9 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// Alignment at an offset from an aligned place, as far as the processor may rely on it: if misaligned
-/// accesses are not checked, they are performed unchanged, and x86 has instructions that refuse whole vectors of 16
-/// bytes and more.
+/// Returns the alignment at an offset from an aligned address, as far as the processor may rely on it. If misaligned
+/// accesses are not checked, they are performed unchanged, and x86 has instructions that fail for misaligned vectors of
+/// 16 bytes and more.
 pub fn common_align(align: u64, offset: u64) -> u64 {
     const MOST: u64 = 8;
     if offset == 0 { align.min(MOST) } else { align.min(1 << offset.trailing_zeros()).min(MOST) }
@@ -579,8 +581,8 @@ fn is_atomic(value: Value<'_>) -> bool {
     value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
 }
 
-/// Returns the alignment that rows of so many bytes after each other have, of which the first one is aligned as vectors are:
-/// rows of bytes are shorter.
+/// Returns the alignment of consecutive rows of this size, of which the first has the alignment of vectors; rows of
+/// bytes are shorter.
 fn row_align(bytes: u64) -> u32 {
     const OF_VECTORS: u32 = 64;
     OF_VECTORS.min(1 << bytes.trailing_zeros().min(OF_VECTORS.trailing_zeros()))

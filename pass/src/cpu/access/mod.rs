@@ -1,4 +1,4 @@
-//! Accesses to memory: how lanes lie, checks, records, and what becomes of lanes that may not continue.
+//! Memory accesses: the positions of lanes, checks, records, and the handling of lanes that may not continue.
 
 pub(super) mod atomics;
 pub(super) mod check;

@@ -1,6 +1,7 @@
-//! Accesses of lanes that lie anywhere, in large functions: record, check and detour are one call.
+//! Accesses of lanes with arbitrary addresses in large functions: recording, check and detour are one call.
 //!
-//! Written out, each would be five blocks, most of a hooked kernel whose tiles are unrolled into hundreds of accesses.
+//! Written out, each access would have five blocks, which would be most of a hooked kernel whose tiles are unrolled
+//! into hundreds of accesses.
 
 use super::compact;
 use super::detour::description;
@@ -11,8 +12,8 @@ use crate::cpu::target::unit::Unit;
 use crate::llvm::{Builder, ModuleItems, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Records and checks an access by the lanes of the block, with these addresses, and gives the lanes that may do
-    /// it. Good is what lies in `known`; addresses in items are less `shift`.
+    /// Records and checks an access by the lanes of the block, with these addresses, and returns the lanes that may
+    /// perform it. Addresses in `known` are valid; addresses in items are reduced by `shift`.
     pub fn record_scattered(
         &mut self,
         what: &Checked,
@@ -34,8 +35,8 @@ impl<'c> Emitter<'_, 'c> {
 }
 
 impl<'c> Unit<'c> {
-    /// `(context, access, mask, shift, low, high, addresses) -> mask`: makes room in the record buffer, writes the item
-    /// of an access and tests whether all lanes are in `low ..= high`; if not, takes the detour.
+    /// `(context, access, mask, shift, low, high, addresses) -> mask`: reserves room in the record buffer, writes the
+    /// item of an access and tests whether all lanes are in `low ..= high`. If they are not, it takes the detour.
     fn scattered_helper(&self) -> Value<'c> {
         let name = "warpline.scattered";
         if let Some(function) = ModuleItems::function(&self.target, name) {

@@ -11,7 +11,7 @@ use crate::llvm::types::Kind;
 use crate::llvm::value::Opcode;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Stack of each lane, as `<32 x i64>`.
+    /// Returns the stack of each lane, as `<32 x i64>`.
     pub fn lane_stacks(&mut self) -> Value<'c> {
         let (local, stride) = (self.field(context::LOCAL), self.field(context::LOCAL_STRIDE));
         self.once("lane stacks", |this| {
@@ -21,20 +21,21 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Takes the function's frame from the lanes' stacks.
+    /// Allocates the function's frame on the lanes' stacks.
     pub fn enter_frame(&mut self) {
         let used = self.field(context::LOCAL_USED);
         let limit = self.field(context::LOCAL_LIMIT);
         let after = self.entry.add(used, self.i64(self.frame().bytes()));
         let place = self.entry.offset(self.context(), context::LOCAL_USED.offset);
         self.entry.store(after, place, 8);
-        // The check is at the end of the entry block, which cannot branch: it is a call that returns at once if the frame fits.
+        // The check is at the end of the entry block, which cannot branch, so it is a call that returns immediately if
+        // the frame fits.
         let full = self.entry.ugt(after, limit);
         let check = self.unit().stack_check();
         self.entry.call(check, &[self.context(), full]);
     }
 
-    /// Gives the frame back.
+    /// Frees the frame.
     pub fn leave_frame(&mut self) {
         if self.frame().bytes() > 0 {
             let used = self.field(context::LOCAL_USED);
@@ -42,7 +43,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Offset of a local variable in each lane's stack.
+    /// Returns the offset of a local variable in each lane's stack.
     pub fn frame_offset(&mut self, variable: Value<'c>) -> Emitted<Value<'c>> {
         let Some(offset) = self.frame().offset(variable) else {
             return Err(Refusal::new(variable, "this local variable"));
@@ -51,20 +52,21 @@ impl<'c> Emitter<'_, 'c> {
         Ok(self.b.add(used, self.i64(offset)))
     }
 
-    /// Address of a local variable, per lane.
+    /// Returns the address of a local variable for each lane.
     pub fn local_variable(&mut self, variable: Value<'c>) -> Emitted<Leaf<'c>> {
         let offset = self.frame_offset(variable)?;
         let stacks = self.lane_stacks();
         Ok(Leaf::Lanes(self.b.add(stacks, self.b.splat(offset, LANES))))
     }
 
-    /// The leaves of a constant.
+    /// Returns the leaves of a constant.
     pub fn constant(&mut self, value: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         let ty = value.ty();
         if value.is_zero() {
             return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::zero(ty))).collect());
         }
-        // Not poison: an unset value may share one register with others, through all of which poison would spread.
+        // Poison is not used, because an unset value may share one register with other values, and the poison would
+        // propagate to all of them.
         if value.is_undef() {
             return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::undef(ty))).collect());
         }
@@ -116,7 +118,7 @@ impl<'c> Emitter<'_, 'c> {
                 }
                 self.b.add(operands[0], self.i64(steps.constant as u64))
             }
-            // The address of a shared variable that went through 32 bits. A number alone is none.
+            // The address of a shared variable that was converted to 32 bits. A plain number is not an address.
             Some(Opcode::LLVMIntToPtr)
                 if matches!(value.ty().kind(), Kind::Pointer(3))
                     && scalar_bits(operands[0].ty()) == 32

@@ -11,20 +11,21 @@ use crate::llvm::types::Kind;
 use warpline_format::access::{self, Kind as ItemKind, MAX_ITEM_BYTES, Space};
 use warpline_format::hooks::Hook;
 
-/// Bytes of an item for all lanes at one address, and for evenly spaced ones: in short, or with a base for each half.
+/// The sizes in bytes of an item for all lanes at one address, and for evenly spaced lanes: the short form, and the
+/// form with a base for each half.
 const UNIFORM_BYTES: u64 = ItemKind::Uniform.most_bytes() as u64;
 const EVEN_BYTES: u64 = ItemKind::Even.most_bytes() as u64;
 const AFFINE_BYTES: u64 = ItemKind::Affine.most_bytes() as u64;
-/// Room is not reserved further ahead than this; a warp's buffer holds at least 8 KiB.
+/// The maximum number of bytes that are reserved in advance; a warp's buffer has at least 8 KiB.
 const MOST_AHEAD: u64 = 1024;
 
 /// An item that was written and does not count yet.
 pub struct Written<'c> {
-    /// Where it stands.
+    /// The position of the item.
     pub place: Value<'c>,
-    /// Its length, `i64`.
+    /// The length of the item, `i64`.
     pub bytes: Value<'c>,
-    /// Whether a lane may be where it must not, `i1`.
+    /// Whether a lane may be at an invalid address, `i1`.
     pub bad: Value<'c>,
 }
 
@@ -36,19 +37,20 @@ fn most_bytes(lay: &Lay<'_>) -> u64 {
     }
 }
 
-/// Bytes of an item for lanes with this many bases.
+/// Returns the size in bytes of an item for lanes with this number of bases.
 fn strided_bytes(bases: usize, stride: i64) -> u64 {
     if bases == 1 && i16::try_from(stride).is_ok() { EVEN_BYTES } else { AFFINE_BYTES }
 }
 
-/// First word of the raw item of one access.
+/// Returns the first word of the raw item of one access.
 pub fn raw_head(what: &Checked) -> u32 {
     access::head(ItemKind::Raw, what.space, what.site)
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Room for an item of this many bytes: the place to write it. Nothing that may switch to another warp may
-    /// happen until [`Self::commit`]. One check of the buffer serves what follows in the block, too.
+    /// Reserves room for an item of this number of bytes, and returns the position at which to write it. Until
+    /// [`Self::commit`], nothing may switch to another warp. One check of the buffer also covers the following items in
+    /// the block.
     fn reserve(&mut self, bytes: u64) -> Value<'c> {
         debug_assert!(bytes as usize <= MAX_ITEM_BYTES);
         if let Some(place) = self.accesses.take_room(bytes) {
@@ -60,7 +62,7 @@ impl<'c> Emitter<'_, 'c> {
         place
     }
 
-    /// Returns the buffer's next place, with `bytes` after it.
+    /// Returns the buffer's next position, after which there are at least `bytes` bytes.
     fn make_room(&mut self, bytes: u64) -> Value<'c> {
         let pointer = self.t.pointer(0);
         let cursor = self.field_now(context::RECORD_CURSOR);
@@ -81,7 +83,8 @@ impl<'c> Emitter<'_, 'c> {
         place
     }
 
-    /// Bytes that the block's items from here on take at most, as far as no other warp can run between.
+    /// Returns the maximum number of bytes that the block's items need from here on, as long as no other warp can run
+    /// in between.
     fn bytes_ahead(&self) -> u64 {
         let mut bytes = 0;
         for &instruction in self.instructions_ahead() {
@@ -101,7 +104,7 @@ impl<'c> Emitter<'_, 'c> {
         bytes
     }
 
-    /// Bytes of an access through this pointer, at most.
+    /// Returns the maximum number of bytes of an item for an access through this pointer.
     fn item_bytes(&self, pointer: Value<'c>) -> u64 {
         let local = matches!(pointer.ty().kind(), Kind::Pointer(5));
         match self.analysis().shape(pointer) {
@@ -123,9 +126,9 @@ impl<'c> Emitter<'_, 'c> {
         self.b.store(second, self.b.offset(place, 4), 4);
     }
 
-    /// Writes the item of an access by all lanes of the block and looks whether one of them is suspicious. The item
-    /// does not count until [`Self::commit`]. `lay` has host addresses; items have them less `shift`.
-    /// Good is what lies in `known`.
+    /// Writes the item of an access by all lanes of the block and checks whether one of them is suspicious. The item
+    /// does not count until [`Self::commit`]. `lay` has host addresses; items contain them reduced by `shift`.
+    /// Addresses in `known` are valid.
     pub fn write_checked(
         &mut self,
         what: &Checked,
@@ -138,7 +141,7 @@ impl<'c> Emitter<'_, 'c> {
         Written { place, bytes, bad }
     }
 
-    /// Bytes that the items to come may take without another check of the buffer.
+    /// Returns the number of bytes that the next items may need without another check of the buffer.
     pub fn promised(&self) -> u64 {
         self.accesses.room()
     }
@@ -177,7 +180,7 @@ impl<'c> Emitter<'_, 'c> {
                 self.head(place, ItemKind::Affine, space, site, mask);
                 self.b.store(shifted(self, bases[0]), self.b.offset(place, 8), 8);
                 self.b.store(shifted(self, second), self.b.offset(place, 16), 8);
-                // The stride and a zero word.
+                // The stride, and a zero word.
                 self.b.store(self.i64(*stride as u64 & 0xffff_ffff), self.b.offset(place, 24), 8);
                 let bad = known.map_or(never, |known| self.suspicion(bases, *stride, what, known));
                 (bad, self.i64(AFFINE_BYTES))
@@ -209,7 +212,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Lanes less a scalar.
+    /// Subtracts a scalar from all lanes.
     pub fn less(&self, lanes: Value<'c>, shift: Option<Value<'c>>) -> Value<'c> {
         shift.map_or(lanes, |shift| self.b.sub(lanes, self.b.splat(shift, LANES)))
     }

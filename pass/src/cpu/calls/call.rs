@@ -12,7 +12,7 @@ use warpline_format::access::Kind as ItemKind;
 use warpline_format::hooks::Hook;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Lowers a call. `None`: it has no result.
+    /// Lowers a call. Returns `None` if the call has no result.
     pub fn call(&mut self, call: Value<'c>) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let Some(callee) = call.called_value() else { return Err(Refusal::new(call, "this call")) };
         if callee.is_inline_asm() {
@@ -69,7 +69,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Emits the value of a special register, in the shape that the analysis gave to `value`.
+    /// Emits the value of a special register, in the shape that the analysis has assigned to `value`.
     pub fn register(&mut self, value: Value<'c>, register: Register) -> Emitted<Leaf<'c>> {
         let ty = leaf_types(value.ty())[0];
         let shape = self.analysis().shape(value);
@@ -159,7 +159,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Returns a dimension of a field, divided by that of the clusters: the quotient, or what is left.
+    /// Returns a dimension of a field, divided by the dimension of the clusters: the quotient, or the remainder.
     fn of_cluster(&mut self, dimension: usize, field: context::Field, rest: bool) -> Value<'c> {
         let (whole, by) =
             (self.field(field.dimension(dimension)), self.field(context::CLUSTER_DIM.dimension(dimension)));
@@ -197,7 +197,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(self.results(call, result))
     }
 
-    /// Runs the callee once per distinct target.
+    /// Calls the callee once for each distinct target.
     fn indirect_call(&mut self, call: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         let (Some(pointer), Some(ty)) = (call.called_value(), call.called_type()) else {
             return Err(Refusal::new(call, "this call"));
@@ -210,7 +210,8 @@ impl<'c> Emitter<'_, 'c> {
         let arguments = self.call_arguments(call)?;
         let types = leaf_types(call.ty());
         let results: Vec<_> = types.iter().map(|ty| self.entry.alloca(ty.vector(LANES), 64)).collect();
-        // One test per function whose address is taken with this type: a call through anything else is an error.
+        // There is one test per function whose address is taken with this type. A call of any other address is an
+        // error.
         let mut left = self.mask();
         for candidate in candidates {
             let Some(functions) = self.unit().functions.get(&candidate) else { continue };
@@ -247,7 +248,7 @@ impl<'c> Emitter<'_, 'c> {
             .collect())
     }
 
-    /// Functions that the device runtime provides.
+    /// Lowers calls of functions that the device runtime provides.
     fn runtime_call(&mut self, call: Value<'c>, name: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let arguments = call.arguments();
         let int = self.t.int(32).vector(LANES);
@@ -287,7 +288,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Lanes of pointers (or other 64-bit values) in memory.
+    /// Stores the lanes of pointers (or other 64-bit values) in memory.
     fn pointers(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
         let vector = self.vector(value)?;
         let place = self.entry.alloca(vector.ty(), 64);

@@ -7,7 +7,7 @@ use warpline_format::access::Kind as ItemKind;
 use warpline_format::rendezvous::Rendezvous;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Arrives at the barrier of the block's cluster, or waits for those that have not.
+    /// Arrives at the barrier of the block's cluster, or waits for the blocks that have not arrived.
     pub fn cluster_barrier(&mut self, waits: bool) {
         self.unit().clear_uppers(&self.b);
         let action = self.i32(if waits { WAIT } else { ARRIVE });
@@ -18,7 +18,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Addresses of the same places in the shared memory of the blocks of these ranks.
+    /// Returns the addresses of the same offsets in the shared memory of the blocks with these ranks.
     pub fn mapped_shared(&mut self, addresses: Value<'c>, ranks: Value<'c>) -> Value<'c> {
         let (from, to) = (self.entry.alloca(ranks.ty(), 64), self.entry.alloca(addresses.ty(), 64));
         self.b.store(ranks, from, 64);
@@ -27,7 +27,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.load(addresses.ty(), to, 64)
     }
 
-    /// Ranks of the blocks in whose shared memory addresses lie.
+    /// Returns the ranks of the blocks whose shared memory contains the addresses.
     pub fn shared_rank(&mut self, addresses: Value<'c>) -> Value<'c> {
         let ranks = self.int_lanes(32);
         let (from, to) = (self.entry.alloca(addresses.ty(), 64), self.entry.alloca(ranks, 64));

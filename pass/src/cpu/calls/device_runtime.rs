@@ -8,8 +8,8 @@ use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::Value;
 use warpline_format::abi::device_call;
 
-/// Functions of the device runtime without their prefix: what they are to the CPU device, and which of their arguments
-/// it gets. `DIMENSIONS` stands for a `dim3`.
+/// Functions of the device runtime without their prefix, with the corresponding function of the CPU device and the
+/// arguments that it receives. `DIMENSIONS` represents a `dim3`.
 const CALLS: [(&str, u32, &[usize]); 20] = [
     ("GetParameterBuffer", device_call::BUFFER, &[0, 1]),
     ("LaunchDevice", device_call::LAUNCH, &[0, 1, 2, 3, 4, 5]),
@@ -32,7 +32,7 @@ const CALLS: [(&str, u32, &[usize]); 20] = [
     ("MemcpyAsync", device_call::COPY, &[0, 1, 2]),
     ("MemsetAsync", device_call::FILL, &[0, 1, 2]),
 ];
-/// Arguments of a launch that are structures with three numbers.
+/// The arguments of a launch that are structures with three numbers.
 const DIMENSIONS: [usize; 2] = [2, 3];
 
 impl<'c> Emitter<'_, 'c> {
@@ -76,7 +76,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// As the program calls the function.
+/// Returns the name by which the program calls the function.
 fn base_name(base: &str) -> String {
     match base {
         "GetParameterBufferV2" | "LaunchDeviceV2" => format!("a launch as nvcc makes it (cuda{base})"),

@@ -1,5 +1,5 @@
-//! Barriers that part of a warp reaches while other lanes of it are elsewhere and will continue, or some warps of a block
-//! while others wait at another.
+//! Barriers that a part of a warp reaches while other lanes of the warp are elsewhere and will continue, and barriers
+//! at which some warps of a block wait while others wait at a different barrier.
 
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::shapes::spin::is_as_good_as_gone;
@@ -8,8 +8,8 @@ use crate::llvm::value::Linkage;
 use crate::llvm::{ModuleItems, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Reports to the runtime if lanes of the warp do not reach the barrier at this position.
-    /// Lanes that have returned, or have nothing more to do, are not missed: a GPU does not wait for them either.
+    /// Reports to the runtime if lanes of the warp do not reach the barrier at this position. Lanes that have returned,
+    /// or that have no more work, are not reported, because a GPU does not wait for them either.
     pub fn check_absent_lanes(&mut self, call: Value<'c>) {
         if !self.hooked() || call.debug_line() == 0 {
             return;
@@ -25,11 +25,11 @@ impl<'c> Emitter<'_, 'c> {
         self.b.at_end(go);
     }
 
-    /// Lanes of the warp that wait at other blocks and will do something there.
+    /// Returns the lanes of the warp that wait at other blocks and have more work there.
     fn lanes_elsewhere(&self) -> Option<Value<'c>> {
         let (flow, here) = (&self.analysis().flow, self.position());
         if self.kernel().is_none() {
-            // Lanes that have left a function continue after its call.
+            // Lanes that have left a function continue after the function's call.
             return Some(self.b.and(self.called_with(), self.b.not(self.mask())));
         }
         let mut places = flow.others(here);
@@ -41,8 +41,8 @@ impl<'c> Emitter<'_, 'c> {
         waiting.map(|mask| self.b.load(self.t.int(32), mask, 4)).reduce(|one, other| self.b.or(one, other))
     }
 
-    /// Leaves the place of `__syncthreads` where the runtime compares it with those that the block's other warps come
-    /// to. `None` stands for other barriers.
+    /// Stores the position of `__syncthreads` for the runtime, which compares it with the positions of the block's
+    /// other warps. `None` represents other barriers.
     pub fn note_barrier(&mut self, call: Option<Value<'c>>) {
         if !self.hooked() {
             return;
@@ -61,13 +61,13 @@ impl<'c> Emitter<'_, 'c> {
         self.set_field(context::BARRIER, place);
     }
 
-    /// File of an instruction.
+    /// Returns the source position of an instruction as text.
     fn place_text(&self, call: Value<'c>) -> Value<'c> {
         let path = Location::from_instruction(call).and_then(|location| location.scope()?.path()).unwrap_or_default();
         self.text("warpline.file", &path)
     }
 
-    /// Returns a zero-terminated text, once in the module; `kind` is its purpose.
+    /// Returns a zero-terminated text, which exists once in the module; `kind` is its purpose.
     fn text(&self, kind: &str, text: &str) -> Value<'c> {
         let name = format!("{kind}.{text}");
         if let Some(known) = self.unit().target.variable(&name) {

@@ -10,8 +10,8 @@ use crate::llvm::Value;
 use warpline_format::abi::count_cells;
 use warpline_format::access::Space;
 
-/// Returns whether a hook's access is made by inline assembly: the next instruction that is not a hook, or under a
-/// guard.
+/// Returns whether inline assembly performs a hook's access: it is the next instruction that is not a hook, or the hook
+/// is under a guard.
 fn is_of_assembly(hook: Value<'_>) -> bool {
     let is_hook = |value: &Value<'_>| value.callee_name().starts_with("__warpline_");
     let mut next = hook.next();
@@ -22,8 +22,8 @@ fn is_of_assembly(hook: Value<'_>) -> bool {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Lowers `__warpline_access_*`: checks the addresses and records them. Lanes that may not continue are kept from
-    /// the access itself, which follows.
+    /// Lowers `__warpline_access_*`: checks the addresses and records them. Lanes that may not continue are excluded
+    /// from the access itself, which follows.
     pub fn access_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let (what, pointer) = self.hooked_access(hook)?;
         let lay = self.checked_lay(hook, &what, pointer)?;
@@ -58,12 +58,12 @@ impl<'c> Emitter<'_, 'c> {
         Ok(())
     }
 
-    /// Checks a local access that has no record: its variable is in registers on a GPU.
+    /// Checks a local access that has no record because its variable is in registers on a GPU.
     fn check_alone(&mut self, hook: Value<'c>, what: &Checked, lay: &Lay<'c>, range: [Value<'c>; 2]) -> Emitted<()> {
         let bad = match lay {
             Lay::Same(address) => self.suspicion(&[*address], 0, what, range),
             Lay::Strided(bases, stride) => self.suspicion(bases, *stride, what, range),
-            // The item that the check reads is never recorded.
+            // The check reads an item that is never recorded.
             Lay::Scattered(_) | Lay::Likely(..) => self.write_checked(what, lay, None, range).bad,
         };
         if let Some(bundle) = &what.bundle {
@@ -77,7 +77,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(())
     }
 
-    /// Some instructions have several accesses: a lane does it if it may do all of them.
+    /// Combines the results for an instruction with several accesses: a lane executes it if it may perform all of them.
     fn with_earlier(&self, mut allowed: Allowed<'c>, before: Option<Allowed<'c>>) -> Allowed<'c> {
         if let Some(before) = before {
             allowed.mask = self.b.and(allowed.mask, before.mask);
@@ -85,8 +85,8 @@ impl<'c> Emitter<'_, 'c> {
         allowed
     }
 
-    /// Lowers `__warpline_member_*`: an access that was checked and recorded with the first one of its bundle, unless
-    /// something about the bundle was bad.
+    /// Lowers `__warpline_member_*`, an access that was checked and recorded with the first access of its bundle,
+    /// unless some access of the bundle was bad.
     pub fn member_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let (what, pointer) = self.hooked_access(hook)?;
         let bundle = hook.arguments().get(2).and_then(|index| index.as_u64());
@@ -102,13 +102,13 @@ impl<'c> Emitter<'_, 'c> {
         Ok(())
     }
 
-    /// How the lanes of an access lie, as its check and its record see them.
+    /// Returns the positions of the lanes of an access, in the form that its check and its record use.
     fn checked_lay(&mut self, hook: Value<'c>, what: &Checked, pointer: Value<'c>) -> Emitted<Lay<'c>> {
         if what.space == Space::Local {
             return self.local_offsets(pointer);
         }
         let leaf = self.leaf(pointer)?;
-        // Elsewhere it is a pointer that was null, or is near it.
+        // For other spaces, it is a pointer that was null, or near null.
         if what.space == Space::Shared
             && is_of_assembly(hook)
             && let Some(address) = leaf.scalar().and_then(|number| self.literal_shared(number))
@@ -118,12 +118,12 @@ impl<'c> Emitter<'_, 'c> {
         Ok(self.lay_of(pointer, leaf))
     }
 
-    /// What a local access may touch.
+    /// Returns the range that a local access may touch.
     fn local_range_of(&mut self, what: &Checked, pointer: Value<'c>) -> Emitted<Option<[Value<'c>; 2]>> {
         if what.space == Space::Local { self.local_range(pointer).map(Some) } else { Ok(None) }
     }
 
-    /// Site and pointer of a hook.
+    /// Returns the site and the pointer of a hook.
     fn hooked_access(&self, hook: Value<'c>) -> Emitted<(Checked, Value<'c>)> {
         let arguments = hook.arguments();
         let Some(number) = arguments.first().and_then(|site| site.as_u64()) else {
@@ -141,7 +141,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.store(self.b.add(before, amount), place, 8);
     }
 
-    /// Lowers `__warpline_block`: the clock, and with hooks the counts.
+    /// Lowers `__warpline_block`: updates the clock and, with hooks, the counts.
     pub fn block_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::new(hook, "a hook without a number")) };
         let Some(instructions) = self.unit().block_instructions(number as usize) else {

@@ -1,4 +1,5 @@
-//! Calls: hooks, functions of the module, the device runtime, operations of a whole warp and of a cluster.
+//! Calls: hooks, functions of the module, functions of the device runtime, and operations of a whole warp and of a
+//! cluster.
 
 pub(super) mod call;
 mod cluster;

@@ -13,11 +13,11 @@ use warpline_format::access::Kind as ItemKind;
 use warpline_format::rendezvous::{ARRIVES, BARRIERS, WARPS_MASK, WARPS_SHIFT};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Lowers intrinsics that are more than a function of one lane.
+    /// Lowers intrinsics whose results depend on more than one lane.
     pub fn special_call(&mut self, call: Value<'c>, name: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let rest = name.strip_prefix("llvm.nvvm.").unwrap_or("");
         if rest.starts_with("bar.warp.sync") || rest.starts_with("griddepcontrol") || rest.starts_with("setmaxnreg") {
-            // Lanes of a warp run in lockstep: what they wrote is visible.
+            // Lanes of a warp run in lockstep, so the data that they wrote is already visible.
             return Ok(None);
         }
         if let Some(action) = rest.strip_prefix("barrier.cluster.") {
@@ -90,7 +90,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// `__syncthreads` and its kin, and barriers that have a number or a count of threads.
+    /// Lowers `__syncthreads` and its variants, and barriers with a number or a count of threads.
     fn block_barrier(&mut self, call: Value<'c>, rest: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let (kind, predicate) = if rest.contains("red.popc") || rest.starts_with("barrier0.popc") {
             (barrier::COUNT, true)
@@ -119,7 +119,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             _ => self.i32(0),
         };
-        // Threads of a warp reach barriers that are not aligned one by one.
+        // Threads of a warp reach unaligned barriers one by one.
         if rest.contains("aligned") || rest.starts_with("barrier0") {
             self.check_absent_lanes(call);
         }
@@ -140,7 +140,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Some(self.like_shape(call, vec![Leaf::Uniform(result)])))
     }
 
-    /// Returns a word that all lanes have, or that of the first lane that runs.
+    /// Returns a word that is the same in all lanes, or the word of the first active lane.
     fn uniform_word(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
         let leaf = self.leaf(value)?;
         Ok(match leaf.scalar() {
@@ -152,14 +152,14 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Returns the value of the first lane that runs.
+    /// Returns the value of the first active lane.
     pub fn first_lane(&self, lanes: Value<'c>) -> Value<'c> {
         let cttz = self.unit().intrinsic("llvm.cttz", &[self.t.int(32)]);
         let first = self.b.call(cttz, &[self.mask(), Value::int(self.t.int(1), 0)]);
         self.b.extract_element(lanes, self.b.and(first, self.i32(LANES - 1)))
     }
 
-    /// Returns the word of an arrival at a numbered barrier, see `Rendezvous`.
+    /// Returns the word for an arrival at a numbered barrier, see `Rendezvous`.
     pub fn meeting(&self, number: Value<'c>, threads: Option<Value<'c>>, arrives: bool) -> Value<'c> {
         let b = &self.b;
         let mut word = b.and(number, self.i32(BARRIERS as u32 - 1));
@@ -189,7 +189,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.call(self.unit().runtime().barrier(), &[self.context(), self.mask(), self.i32(kind), predicates])
     }
 
-    /// Lanes that take part in a warp-wide operation: those that run it.
+    /// Lowers a vote. The participating lanes are those that execute it.
     fn vote(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
         let arguments = call.arguments();
         let synced = rest.contains(".sync");
@@ -225,7 +225,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// `shfl`: source lane by PTX's rules, from the `c` operand with clamp and segment mask.
+    /// Lowers `shfl`: the source lane follows PTX's rules for the `c` operand, which contains clamp and segment mask.
     fn shuffle(&mut self, call: Value<'c>, rest: &str) -> Emitted<Vec<Leaf<'c>>> {
         let mut arguments = call.arguments();
         if rest.starts_with("shfl.sync") {
@@ -244,7 +244,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(leaves)
     }
 
-    /// Returns the shuffled value, and per lane whether its source was in range.
+    /// Returns the shuffled value, and whether the source of each lane was in range.
     pub fn shuffle_lanes(
         &mut self,
         value: Value<'c>,
@@ -263,7 +263,7 @@ impl<'c> Emitter<'_, 'c> {
             let valid: Vec<_> = sources.iter().map(|source| Value::int(self.t.int(1), u64::from(source.1))).collect();
             return (shuffled, Value::vector(&valid));
         }
-        // The rules of `shuffle_source`, for all lanes at once.
+        // This applies the rules of `shuffle_source` to all lanes at once.
         let lanes: Vec<_> = (0..LANES).map(|lane| self.i32(lane)).collect();
         let lane = Value::vector(&lanes);
         let amount = amount.lanes(&self.b);
@@ -296,7 +296,7 @@ impl<'c> Emitter<'_, 'c> {
         (self.permute(value, source), valid)
     }
 
-    /// `value[source[lane]]` for each lane; sources are below 32.
+    /// Returns `value[source[lane]]` for each lane; sources are below 32.
     pub fn permute(&mut self, value: Value<'c>, source: Value<'c>) -> Value<'c> {
         let place = self.entry.alloca(value.ty(), 64);
         self.b.store(value, place, 64);
@@ -307,7 +307,7 @@ impl<'c> Emitter<'_, 'c> {
         let bytes = self.b.mul(wide, self.same(wide, size));
         let base = self.b.ptr_to_int(place, long);
         let addresses = self.b.add(bytes, self.b.splat(base, LANES));
-        // All lanes read, also those that do not run: the place is always good.
+        // All lanes read, including inactive ones, because the address is always valid.
         self.gather(element, addresses, self.i32(u32::MAX), size)
     }
 
@@ -324,11 +324,11 @@ impl<'c> Emitter<'_, 'c> {
         Ok(vec![Leaf::Lanes(mask), Leaf::Lanes(all)])
     }
 
-    /// For each lane the members that have its value, and the members that take part.
+    /// Returns, for each lane, the members that have its value, and the members that participate.
     pub fn matching_lanes(&self, value: Value<'c>, members: Value<'c>) -> (Value<'c>, Value<'c>) {
         let running = self.b.splat(self.mask(), LANES);
         let members = self.b.and(members, running);
-        // For each lane that runs, in turn: who agrees with it.
+        // For each active lane in turn, this finds the lanes that have the same value.
         let mut matches = Value::zero(members.ty());
         for lane in 0..LANES {
             let index = self.i64(u64::from(lane));
@@ -336,7 +336,7 @@ impl<'c> Emitter<'_, 'c> {
             let equal = self.b.eq(value, self.b.splat(one, LANES));
             let equal = self.bits(equal);
             let bit = self.i32(1 << lane);
-            // The lane's own bit is in the result of every lane that agrees with it.
+            // The lane's own bit is in the result of every lane with the same value.
             let agreeing = self.b.and(self.lanes_splat(equal), running);
             let lanes: Vec<_> = (0..LANES).map(|other| self.i32(1 << other)).collect();
             let hit = self.b.ne(self.b.and(agreeing, Value::vector(&lanes)), self.same(members, 0));
@@ -349,7 +349,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.splat(scalar, LANES)
     }
 
-    /// `redux.sync`: one result for all lanes of the mask.
+    /// Lowers `redux.sync`, which has one result for all lanes of the mask.
     fn reduce(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
         let arguments = call.arguments();
         let value = self.vector(arguments[0])?;
@@ -359,7 +359,7 @@ impl<'c> Emitter<'_, 'c> {
         reduced.ok_or_else(|| Refusal::new(call, format!("the reduction {operation}")))
     }
 
-    /// One result for all lanes of the members; `None` for an operation that is not supported.
+    /// Returns one result for all lanes of the members, or `None` for an operation that is not supported.
     pub fn reduced(&mut self, operation: &str, value: Value<'c>, members: Leaf<'c>) -> Option<Leaf<'c>> {
         let (name, neutral) = match operation {
             "add" => ("llvm.vector.reduce.add", 0),
@@ -373,7 +373,7 @@ impl<'c> Emitter<'_, 'c> {
             _ => return None,
         };
         let Some(members) = members.scalar() else {
-            // Tiles of a warp, each with a mask of its own.
+            // The members are tiles of a warp, each with its own mask.
             let members = members.lanes(&self.b);
             let running = self.b.and(members, self.b.splat(self.mask(), LANES));
             let result = self.b.call(self.unit().reduction_helper(name, neutral), &[value, running]);
@@ -385,7 +385,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(Leaf::Lanes(self.b.splat(result, LANES)))
     }
 
-    /// Returns whether a generic pointer lies in a space.
+    /// Returns whether a generic pointer is in a space.
     fn is_space(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
         let pointer = self.leaf(call.operand(0))?.lanes(&self.b);
         let space = rest.strip_prefix("isspacep.").unwrap_or(rest);
@@ -393,7 +393,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Leaf::Lanes(inside))
     }
 
-    /// Returns whether addresses lie in a space, by the windows of the CPU device.
+    /// Returns whether addresses are in a space, according to the windows of the CPU device.
     pub fn lies_in(&self, space: &str, address: Value<'c>) -> Option<Value<'c>> {
         use warpline_format::abi::windows;
         let (start, bytes, inside) = if space.starts_with("shared") {
@@ -401,7 +401,7 @@ impl<'c> Emitter<'_, 'c> {
         } else if space == "local" {
             (windows::LOCAL, windows::LOCAL_BYTES, true)
         } else if space == "global" {
-            // Everything that is neither shared nor local, constants among them.
+            // All addresses that are neither shared nor local, including constants.
             (windows::SHARED, windows::LOCAL + windows::LOCAL_BYTES - windows::SHARED, false)
         } else {
             return None;
@@ -412,7 +412,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// Source lane of a shuffle, and whether it is in range, as PTX defines it.
+/// Returns the source lane of a shuffle, and whether it is in range, as PTX defines it.
 fn shuffle_source(mode: &str, lane: u32, amount: u32, control: u32) -> (u32, bool) {
     let (amount, clamp, segment) = (amount & 31, control & 31, control >> 8 & 31);
     let limit = (lane & segment) | (clamp & !segment);
@@ -431,8 +431,8 @@ fn shuffle_source(mode: &str, lane: u32, amount: u32, control: u32) -> (u32, boo
     if valid { (source as u32, true) } else { (lane, false) }
 }
 
-/// Returns whether a barrier is `__syncthreads` or one of its kin: it is for all threads of the block, and none of the
-/// numbered ones through which parts of a block may meet at several places.
+/// Returns whether a barrier is `__syncthreads` or one of its variants. Such a barrier is for all threads of the block,
+/// and it is not a numbered barrier, at which parts of a block may meet at several source positions.
 fn is_for_all(call: Value<'_>, rest: &str) -> bool {
     rest.starts_with("barrier0")
         || (rest.contains("aligned.all") && call.arguments().first().is_some_and(|number| number.as_u64() == Some(0)))

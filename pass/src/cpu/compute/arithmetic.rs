@@ -11,7 +11,7 @@ use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Lowers an instruction other than a phi or terminator. `None`: it has no result.
+    /// Lowers an instruction other than a phi or terminator. Returns `None` if it has no result.
     pub fn instruction(&mut self, value: Value<'c>) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let Some(opcode) = value.opcode() else { return Err(Refusal::new(value, "this value")) };
         let leaves = match opcode {
@@ -91,7 +91,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Some(leaves))
     }
 
-    /// Applies `make` to each leaf: to scalars where the result is uniform, else to vectors.
+    /// Applies `make` to each leaf: to scalars if the result is uniform, otherwise to vectors.
     pub fn lanewise(
         &mut self,
         value: Value<'c>,
@@ -101,7 +101,7 @@ impl<'c> Emitter<'_, 'c> {
         self.lanewise_of(value, &operands, make)
     }
 
-    /// Returns the same with operands that are not the instruction's own.
+    /// The variant of [`Self::lanewise`] with other operands than those of the instruction.
     pub fn lanewise_of(
         &mut self,
         value: Value<'c>,
@@ -142,7 +142,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Makes leaves vectors if the analysis counts on it.
+    /// Converts leaves to vectors if the analysis requires it.
     pub fn like_shape(&self, value: Value<'c>, leaves: Vec<Leaf<'c>>) -> Vec<Leaf<'c>> {
         match self.analysis().shape(value) {
             Shape::Varying { .. } => leaves.into_iter().map(|leaf| Leaf::Lanes(leaf.lanes(&self.b))).collect(),
@@ -153,7 +153,8 @@ impl<'c> Emitter<'_, 'c> {
     fn affine_arithmetic(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Option<Leaf<'c>>> {
         let Some(affine) = self.analysis().affine(value) else { return Ok(None) };
         let (left, right) = (self.leaf(value.operand(0))?, self.leaf(value.operand(1))?);
-        // Exact as signed, or else as unsigned, or in the low bits only: then either extension will do.
+        // The value is exact as signed, or as unsigned, or only its low bits are used; in the last case, either
+        // extension is correct.
         let signed = affine.signed || !affine.unsigned;
         let (Some((left, _)), Some((right, _))) = (self.wide(&left, signed), self.wide(&right, signed)) else {
             return Err(Refusal::new(value, "affine arithmetic on varying operands"));
@@ -194,7 +195,7 @@ impl<'c> Emitter<'_, 'c> {
     fn integer_cast(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         let to = leaf_types(value.ty())[0];
         if let Some(affine) = self.analysis().affine(value) {
-            // The wide bases already are the analysis' form of the result.
+            // The wide bases are already in the form that the analysis uses for the result.
             let leaf = self.leaf(value.operand(0))?;
             if let Leaf::Affine { bases, .. } = leaf {
                 return Ok(vec![Leaf::Affine { bases, stride: affine.stride, ty: to }]);
@@ -217,7 +218,7 @@ impl<'c> Emitter<'_, 'c> {
             };
         }
         if to_bits > from_bits && matches!(value.ty().kind(), Kind::Pointer(3)) {
-            // A shared pointer that went through 32 bits, as `cp.async` and others take it.
+            // A shared pointer that was converted to 32 bits, as `cp.async` and other instructions require.
             let leaf = self.leaf(value.operand(0))?;
             let uniform = self.analysis().shape(value) == Shape::Uniform;
             let low = leaf.scalar().filter(|_| uniform).unwrap_or_else(|| leaf.lanes(&self.b));
@@ -254,7 +255,8 @@ impl<'c> Emitter<'_, 'c> {
         Ok(vec![Leaf::Lanes(self.b.sub(address, stacks))])
     }
 
-    /// The GPU's conversion saturates and turns NaN to 0; IR leaves that undefined, and x86 gives other values.
+    /// Converts floating point to integers. The GPU's conversion saturates and turns NaN to 0. In LLVM IR, these cases
+    /// are undefined, and x86 gives other values.
     fn float_to_int(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         let to = leaf_types(value.ty())[0];
         let signed = opcode == Opcode::LLVMFPToSI;
@@ -271,13 +273,13 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn division(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
-        // Lanes that do not run may hold a zero divisor, and a GPU does not trap on zero or on minimum / -1.
+        // Inactive lanes may contain a zero divisor, and a GPU does not trap on a division by zero or on minimum / -1.
         let uniform = self.analysis().shape(value) == Shape::Uniform;
         let active = if uniform { None } else { Some(self.active()) };
         self.lanewise(value, |this, operands| this.divided(opcode, operands[0], operands[1], active))
     }
 
-    /// Quotient or remainder, which do not trap. `active`: lanes whose divisors count, if some do not.
+    /// Returns a quotient or remainder without traps. `active` contains the lanes whose divisors count, if some do not.
     pub fn divided(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>, active: Option<Value<'c>>) -> Value<'c> {
         let (zero, one) = (self.same(right, 0), self.same(right, 1));
         let mut bad = self.b.eq(right, zero);
@@ -295,8 +297,8 @@ impl<'c> Emitter<'_, 'c> {
         self.safe_division(opcode, left, divisor)
     }
 
-    /// Division where no divisor is zero. x86 has no vector division of integers; up to 32 bits the quotient of
-    /// doubles, cut to an integer, is exact.
+    /// Divides, assuming that no divisor is zero. x86 has no vector division of integers; up to 32 bits, the quotient
+    /// of doubles, truncated to an integer, is exact.
     fn safe_division(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>) -> Value<'c> {
         let bits = scalar_bits(left.ty());
         let constant = right.is_constant();
@@ -307,7 +309,8 @@ impl<'c> Emitter<'_, 'c> {
         let (to, from) =
             if signed { (Opcode::LLVMSIToFP, Opcode::LLVMFPToSI) } else { (Opcode::LLVMUIToFP, Opcode::LLVMFPToUI) };
         let doubles = self.t.double().vector(LANES);
-        // Inactive lanes may hold anything, also what makes the quotient too large: freeze keeps that from spreading.
+        // Inactive lanes may contain any value, including values for which the quotient is too large. Freeze prevents
+        // the undefined result from propagating.
         let quotient = self.b.binary(Opcode::LLVMFDiv, self.b.cast(to, left, doubles), self.b.cast(to, right, doubles));
         let quotient = self.b.cast(from, quotient, left.ty());
         if matches!(opcode, Opcode::LLVMUDiv | Opcode::LLVMSDiv) {
@@ -324,7 +327,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(self.like_shape(value, leaves))
     }
 
-    /// Leaves of the same bits in other types.
+    /// Returns leaves with the same bits in other types.
     pub fn recast(
         &mut self,
         at: Value<'c>,
@@ -344,7 +347,7 @@ impl<'c> Emitter<'_, 'c> {
         if from.len() == to.len() {
             return Ok(values.iter().zip(to).map(|(v, ty)| wrap(self.b.bitcast(*v, self.shaped(*v, *ty)))).collect());
         }
-        // Group by group of elements that end at the same bit, as an `i64` and two `i32`.
+        // Processes groups of elements that end at the same bit, such as an `i64` and two `i32`.
         let bits = |ty: &Type<'c>| scalar_bits(*ty);
         let (mut results, mut left, mut right) = (Vec::with_capacity(to.len()), 0, 0);
         while left < from.len() || right < to.len() {
@@ -369,14 +372,14 @@ impl<'c> Emitter<'_, 'c> {
         Ok(results)
     }
 
-    /// Two vectors of 16 bits as one of 32: a shuffle is half the code of widening both.
+    /// Combines two vectors of 16 bits to one of 32: a shuffle needs half the code of widening both.
     pub fn paired(&self, low: Value<'c>, high: Value<'c>) -> Value<'c> {
         let [low, high] = [low, high].map(|half| self.b.bitcast(half, self.int_lanes(16)));
         let order: Vec<_> = (0..LANES).flat_map(|lane| [Some(lane), Some(LANES + lane)]).collect();
         self.b.bitcast(self.b.shuffle(low, high, &order), self.int_lanes(32))
     }
 
-    /// Returns the same bits in elements of other types, through one integer that holds them all.
+    /// Returns the same bits in elements of other types, through one integer that contains all of them.
     fn regrouped(&self, values: &[Value<'c>], from: &[Type<'c>], to: &[Type<'c>]) -> Vec<Value<'c>> {
         match (values, to) {
             ([value], [ty]) => return vec![self.b.bitcast(*value, self.shaped(*value, *ty))],
@@ -448,7 +451,7 @@ impl<'c> Emitter<'_, 'c> {
                 })
             }
             Shape::Varying { .. } => {
-                // Scalar terms are added up before they are spread.
+                // Scalar terms are added before they are converted to vectors.
                 let mut scalar = self.i64(steps.constant as u64);
                 let mut vector: Option<Value<'c>> = None;
                 let mut terms = vec![(base, 1)];
@@ -539,7 +542,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// Bits of a scalar, or of a vector's elements.
+/// Returns the number of bits of a scalar, or of a vector's elements.
 pub fn scalar_bits(ty: Type<'_>) -> u32 {
     match ty.kind() {
         Kind::Vector(_) | Kind::Array(_) => scalar_bits(ty.element()),

@@ -1,13 +1,13 @@
-//! bfloat16, rounded by integer steps: for a host without AVX512-BF16, LLVM calls a function of the compiler's library for each lane, 32
-//! calls for one conversion, which also take long to compile.
+//! bfloat16, rounded with integer operations. On a host without AVX512-BF16, LLVM calls a function of the compiler's
+//! library for each lane: 32 calls for one conversion, which also take long to compile.
 
 use crate::cpu::emitter::Emitter;
 use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Returns a conversion to or from bfloat16 by way of single precision, of a number or of lanes; `None` where it is another one. `to` is the
-    /// element type that comes out.
+    /// Returns a conversion to or from bfloat16 through single precision, of a number or of lanes, or `None` for
+    /// another conversion. `to` is the element type of the result.
     pub(crate) fn brain_cast(&self, opcode: Opcode, value: Value<'c>, to: Type<'c>) -> Option<Value<'c>> {
         let is = |ty: Type<'c>| value.ty() == self.shaped(value, ty);
         let (single, brain) = (self.t.float(), self.t.bfloat());
@@ -24,8 +24,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Has `make` do an operation on bfloat16 in single precision, which holds all of its numbers, and rounds the result; LLVM does the
-    /// same, with a call for each lane. Leaves operations on other types as they are.
+    /// Makes `make` perform an operation on bfloat16 in single precision, which contains all bfloat16 numbers, and
+    /// rounds the result. LLVM does the same, but with a call for each lane. Operations on other types are not changed.
     pub(crate) fn in_single(
         &self,
         operands: &[Value<'c>],
@@ -40,12 +40,12 @@ impl<'c> Emitter<'_, 'c> {
         if made.ty() == self.shaped(made, self.t.float()) { self.narrowed_to_brain(made) } else { made }
     }
 
-    /// Returns the type that an operation with this result is done in.
+    /// Returns the type in which an operation with this result is computed.
     pub(crate) fn computed_in(&self, result: Type<'c>) -> Type<'c> {
         if result == self.t.bfloat() { self.t.float() } else { result }
     }
 
-    /// To the nearest, ties to even; what is not a number becomes the one that GPUs make.
+    /// Rounds to nearest, ties to even; every NaN becomes the NaN that GPUs produce.
     fn narrowed_to_brain(&self, value: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let bits = b.bitcast(value, self.shaped(value, self.t.int(32)));

@@ -1,5 +1,5 @@
-//! Operations whose values are followed: a test of each result, and a call of the runtime where it is exceptional; or a
-//! call for each execution, which the runtime records.
+//! Operations whose values are tracked. Lowered code tests each result and calls the runtime if the result is
+//! exceptional, or it calls the runtime for each execution, which the runtime records.
 
 use super::arithmetic::scalar_bits;
 use crate::cpu::emitter::Emitter;
@@ -12,56 +12,56 @@ use crate::llvm::{Type, Value};
 use warpline_format::access::MOST_ROWS;
 use warpline_format::operation::{FloatFormat, RECORDED, ValueType, ValueTypes};
 
-/// Bytes of a value in all lanes, as the runtime reads it.
+/// The size in bytes of a value in all lanes, in the form that the runtime reads.
 const ROW_BYTES: u64 = 8 * LANES as u64;
 
-/// Which values call the runtime.
+/// The values for which the runtime is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueClass {
-    /// NaN, infinite and subnormal ones.
+    /// NaN, infinite and subnormal values.
     Exceptional,
-    /// NaN and infinite ones.
+    /// NaN and infinite values.
     NotFinite,
 }
 
-/// An operation whose values are followed.
+/// An operation whose values are tracked.
 #[derive(Clone, Copy)]
 pub(in crate::cpu) struct FollowedOperation {
-    /// Index into the site table's operations.
+    /// The index into the site table's operations.
     number: u32,
-    /// Every execution calls the runtime, which records it.
+    /// Whether every execution calls the runtime, which records it.
     recorded: bool,
-    /// The call for the first leaf has been made.
+    /// Whether the call for the first leaf has been emitted.
     done: bool,
 }
 
 /// A value to report, and its type.
 type Typed<'c> = (Value<'c>, ValueType);
 
-/// The type of a value in one lane.
+/// Returns the type of a value in one lane.
 fn type_of(value: Value<'_>) -> Option<ValueType> {
     let ty = value.ty();
     value_type(if matches!(ty.kind(), Kind::Vector(_)) { ty.element() } else { ty })
 }
 
-/// The value with its type, if its type can be reported.
+/// Returns the value with its type, if the type can be reported.
 fn typed(value: Value<'_>) -> Option<Typed<'_>> {
     Some((value, type_of(value)?))
 }
 
-/// [`typed`] for floating-point numbers alone.
+/// The variant of [`typed`] for floating-point numbers only.
 fn typed_float(value: Value<'_>) -> Option<Typed<'_>> {
     typed(value).filter(|(_, ty)| ty.float().is_some())
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// The followed operation that an instruction is.
+    /// Returns the tracked operation for an instruction.
     pub(in crate::cpu) fn followed_operation(&self, value: Value<'c>) -> Option<FollowedOperation> {
         let (number, recorded) = if self.values() { numbered(value)? } else { return None };
         Some(FollowedOperation { number, recorded, done: false })
     }
 
-    /// Follows the result of the current operation, which has these operands.
+    /// Tracks the result of the current operation, which has these operands.
     pub(in crate::cpu) fn follow_result(&mut self, made: Value<'c>, operands: &[Value<'c>]) {
         let Some(operation) = self.operation else { return };
         if operation.recorded {
@@ -75,7 +75,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Records the current operation, if each execution is recorded and none of its leaves was recorded before.
     pub(in crate::cpu) fn record_instruction(&mut self, value: Value<'c>, leaves: &[Leaf<'c>]) {
         let Some(FollowedOperation { recorded: true, done: false, .. }) = self.operation else { return };
-        // Inline assembly is followed instruction by instruction.
+        // Each instruction of inline assembly is tracked separately.
         if value.called_value().is_some_and(|callee| callee.is_inline_asm()) {
             return;
         }
@@ -90,14 +90,14 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Records an execution. An operand of a type that cannot be recorded ends the row.
+    /// Records an execution. The first operand with a type that cannot be recorded ends the list of operands.
     fn record(&mut self, made: Value<'c>, operands: &[Value<'c>], mask: Value<'c>) {
         let Some(result) = typed(made) else { return };
         let operands: Vec<_> = operands.iter().map_while(|operand| typed(*operand)).collect();
         self.follow(result, &operands, None, mask);
     }
 
-    /// Follows bits that inline assembly computes with, in lanes that a guard lets through.
+    /// Tracks bits with which inline assembly computes, in lanes for which a guard is true.
     pub(in crate::cpu) fn follow_bits(
         &mut self,
         [format, from]: [FloatFormat; 2],
@@ -115,7 +115,7 @@ impl<'c> Emitter<'_, 'c> {
         self.follow((made, format.into()), &operands, wanted, mask);
     }
 
-    /// Follows the value of a type that the current load or store moves. Local memory is not followed.
+    /// Tracks the value that the current load or store moves. Values in local memory are not tracked.
     pub(in crate::cpu) fn follow_leaves(
         &mut self,
         pointer: Value<'c>,
@@ -153,7 +153,8 @@ impl<'c> Emitter<'_, 'c> {
         self.follow(result, &[(addresses, ValueType::Int64)], Some(ValueClass::NotFinite), mask);
     }
 
-    /// Calls the runtime for the current operation: in lanes whose result is as wanted, or in all of `mask`.
+    /// Calls the runtime for the current operation: in lanes whose result is in the wanted class, or in all lanes of
+    /// `mask`.
     fn follow(&mut self, made: Typed<'c>, operands: &[Typed<'c>], wanted: Option<ValueClass>, mask: Value<'c>) {
         let Some(operation) = &mut self.operation else { return };
         operation.done = true;
@@ -182,7 +183,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The lanes of `mask` whose result is as wanted.
+    /// Returns the lanes of `mask` whose result is in the wanted class.
     fn exceptional_lanes(&self, ty: ValueType, bits: Value<'c>, wanted: ValueClass, mask: Value<'c>) -> Value<'c> {
         let Some(format) = ty.float() else { return self.i32(0) };
         let found = self.exceptional(format, bits, wanted);
@@ -204,7 +205,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.bitcast(value, self.shaped(value, bits))
     }
 
-    /// Returns the bits of a value in all lanes, in 64 each.
+    /// Returns the bits of a value in all lanes, as 64 bits each.
     fn wide_bits(&self, value: Value<'c>) -> Value<'c> {
         let bits = self.raw_bits(value);
         let lanes = if matches!(bits.ty().kind(), Kind::Vector(_)) { bits } else { self.b.splat(bits, LANES) };

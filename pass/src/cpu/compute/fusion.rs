@@ -1,7 +1,8 @@
-//! Products fused into sums.
+//! Products that are fused into sums.
 //!
-//! The host's code generator sees other blocks than a GPU's: checks part those of hooked code, and the two versions of a
-//! kernel would round differently. So it is decided here, on the device code, and nothing is left for the host to fuse.
+//! The host's code generator has other basic blocks than that of a GPU, because checks split the blocks of hooked code,
+//! and the two versions of a kernel would round differently. Therefore, the decision is made here, on the device code,
+//! and the host has nothing left to fuse.
 
 use crate::contraction::fusion;
 use crate::cpu::emitter::leaf::Leaf;
@@ -11,7 +12,7 @@ use crate::llvm::value::Opcode;
 use inkwell::llvm_sys::LLVMFastMathAllowContract as CONTRACT;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Lowers floating-point arithmetic of two operands.
+    /// Lowers floating-point arithmetic with two operands.
     pub fn float_arithmetic(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         let flags = value.fast_math() & !CONTRACT;
         if self.unit().has_fused(value.ty())

@@ -12,7 +12,7 @@ use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Lowers a call whose result depends on the arguments of the same lane alone.
+    /// Lowers a call whose result depends only on the arguments of the same lane.
     pub fn pure_call(&mut self, call: Value<'c>, name: &str) -> Emitted<Vec<Leaf<'c>>> {
         match name.strip_prefix("llvm.nvvm.") {
             Some(rest) => self.nvvm_math(call, rest),
@@ -46,7 +46,7 @@ impl<'c> Emitter<'_, 'c> {
             return self.lanewise(call, |this, operands| this.b.and(operands[0], operands[1]));
         }
         if base == "llvm.powi" {
-            // The vector form takes one exponent for all lanes.
+            // The vector form has one exponent for all lanes.
             return self.lanewise(call, |this, operands| {
                 let exponent = this.b.cast(Opcode::LLVMSIToFP, operands[1], this.shaped(operands[0], result));
                 if this.is_libm_call("llvm.pow", operands[0]) {
@@ -103,8 +103,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Returns whether the host has no vector instruction for a function, so that LLVM would write out 32 calls of
-    /// libm.
+    /// Returns whether the host has no vector instruction for a function, so that LLVM would emit 32 calls of libm.
     fn is_libm_call(&self, base: &str, operand: Value<'c>) -> bool {
         const LIBRARY: [&str; 20] = [
             "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10",
@@ -115,7 +114,7 @@ impl<'c> Emitter<'_, 'c> {
         vector && (LIBRARY.contains(&name) || (name == "fma" && self.unit().vectors == Vectors::Sse))
     }
 
-    /// Returns a function of libm for all lanes, through a loop that each module has once.
+    /// Returns a function of libm for all lanes, through a loop that exists once in each module.
     fn libm_call(&self, base: &str, arguments: &[Value<'c>], result: Type<'c>) -> Value<'c> {
         let scalars: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty().element()).collect();
         let parameters: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty()).collect();
@@ -131,7 +130,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.call(function, arguments)
     }
 
-    /// Floating-point remainder: libm's, as the processor has none.
+    /// Returns the floating-point remainder from libm, because the processor has no instruction for it.
     pub fn remainder(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
         if matches!(left.ty().kind(), Kind::Vector(_)) {
             return self.libm_call("llvm.frem", &[left, right], left.ty().element());
@@ -139,7 +138,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.binary(Opcode::LLVMFRem, left, right)
     }
 
-    /// `{ result, overflow }`.
+    /// Lowers an operation with the result `{ result, overflow }`.
     fn overflow_math(&mut self, call: Value<'c>, base: &str) -> Emitted<Vec<Leaf<'c>>> {
         let uniform = self.analysis().shape(call) == Shape::Uniform;
         let mut operands = Vec::new();
@@ -192,7 +191,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Subnormal results become zero of the same sign.
+    /// Replaces subnormal results by zero with the same sign.
     pub fn flush(&self, value: Value<'c>) -> Value<'c> {
         if scalar_bits(value.ty()) != 32 {
             return value;
@@ -204,7 +203,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// An intrinsic's name without its overloaded types.
+/// Returns an intrinsic's name without its overloaded types.
 fn base_name(name: &str) -> String {
     let mut parts: Vec<&str> = name.split('.').collect();
     while parts.len() > 2 && parts.last().is_some_and(|part| is_type_suffix(part)) {

@@ -1,6 +1,6 @@
 //! Tensor cores: products are calls of the runtime, tile by tile; loads and stores move registers of 32 bits.
 //!
-//! A register is `<32 x i32>`, or `<32 x i64>` of doubles, whatever types the code has for it.
+//! A register is `<32 x i32>`, or `<32 x i64>` for doubles, whatever types the code uses for it.
 
 use crate::cpu::emitter::lanes::Lay;
 use crate::cpu::emitter::leaf::Leaf;
@@ -13,7 +13,7 @@ use crate::llvm::types::Kind;
 use crate::matrix::{Fragment, FragmentAccess, Linear, Multiply, Rows, Steps, Transfer};
 use warpline_format::access::Space;
 
-/// What `movmatrix` does, as the place of a matrix's halves in its transposed.
+/// The effect of `movmatrix`, as the positions of a matrix's halves in the transposed matrix.
 const TRANSPOSED: Rows = Rows { count: 1, transposed: true, store: false };
 
 impl<'c> Emitter<'_, 'c> {
@@ -59,7 +59,7 @@ impl<'c> Emitter<'_, 'c> {
         self.leaves_of_registers(call, &loaded).ok_or_else(refuse).map(Some)
     }
 
-    /// Arguments as registers: each is one, be it a number or two halves.
+    /// Returns the arguments as registers: each argument is one register, which contains a number or two halves.
     fn registers(&mut self, arguments: &[Value<'c>]) -> Emitted<Vec<Value<'c>>> {
         let mut registers = Vec::new();
         for argument in arguments {
@@ -85,7 +85,8 @@ impl<'c> Emitter<'_, 'c> {
         Ok(registers)
     }
 
-    /// Registers as the leaves of the call's result. Where it has more than there are, they begin anew.
+    /// Returns the registers as the leaves of the call's result. If the result has more leaves than there are
+    /// registers, the registers are repeated from the first on.
     fn leaves_of_registers(&mut self, call: Value<'c>, registers: &[Value<'c>]) -> Option<Vec<Leaf<'c>>> {
         let mut leaves = Vec::new();
         let (mut register, mut taken) = (0, 0);
@@ -109,7 +110,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(leaves)
     }
 
-    /// D of the registers of A, B and C, tile by tile.
+    /// Returns D from the registers of A, B and C, tile by tile.
     pub fn multiply(&mut self, product: Multiply, registers: &[Value<'c>]) -> Option<Vec<Value<'c>>> {
         let tile = product.tile;
         let [in_a, in_b, in_c, in_d] = tile.registers().map(|count| count as usize);
@@ -132,7 +133,7 @@ impl<'c> Emitter<'_, 'c> {
                 let left = self.tile(&a[row * in_a..(row + 1) * in_a], false);
                 let right = self.tile(&b[column * in_b..(column + 1) * in_b], false);
                 let start = self.tile(&c[sum * in_c..(sum + 1) * in_c], true);
-                // Sums stay where they are, if they are as large as what they began with.
+                // Sums stay in their memory if their size is that of their start values.
                 let end = if in_c == in_d { start } else { self.tile_room(in_d, bits) };
                 let operation = self.i32(tile.to_bits());
                 self.b.call(self.unit().runtime().matrix(), &[operation, left, right, start, end]);
@@ -147,7 +148,8 @@ impl<'c> Emitter<'_, 'c> {
         Some(result)
     }
 
-    /// Where registers lie in memory, which they are stored to if they do not yet; `written` as [`Tiles::find`] has it.
+    /// Returns the position of registers in memory, after storing them if they are not stored yet. `written` has the
+    /// meaning of that in [`Tiles::find`].
     ///
     /// [`Tiles::find`]: crate::cpu::emitter::tiles::Tiles::find
     fn tile(&mut self, registers: &[Value<'c>], written: bool) -> Value<'c> {
@@ -164,7 +166,7 @@ impl<'c> Emitter<'_, 'c> {
         place
     }
 
-    /// Memory for this many registers.
+    /// Returns memory for this number of registers.
     fn tile_room(&mut self, registers: usize, bits: u32) -> Value<'c> {
         let bytes = u64::from(bits / 8 * LANES) * registers as u64;
         self.tiles.take(bytes, || self.entry.alloca(self.t.int(8).array(bytes), 64))
@@ -188,7 +190,7 @@ impl<'c> Emitter<'_, 'c> {
         Lay::Scattered(self.elements_at(fragment, row, column, base, stride))
     }
 
-    /// Addresses of elements of a fragment.
+    /// Returns the addresses of elements of a fragment.
     fn elements_at(
         &self,
         fragment: &Fragment,
@@ -219,7 +221,7 @@ impl<'c> Emitter<'_, 'c> {
         let long = self.t.int(64);
         let mut registers = Vec::new();
         for group in groups {
-            // Lane l gives row l % 8 of block l / 8.
+            // Lane l provides the address of row l % 8 of block l / 8.
             let block = |lane: u32| group[lane as usize / 8 % group.len()];
             let vector = |value: &dyn Fn(u32) -> u32| {
                 let lanes: Vec<_> = (0..LANES).map(|lane| Value::int(long, u64::from(value(lane)))).collect();
@@ -289,7 +291,8 @@ impl<'c> Emitter<'_, 'c> {
                 continue;
             }
             for (index, register) in registers.iter().enumerate() {
-                // Results are of 16 bits or fill their registers: along rows a block is one access, else each element is.
+                // Results have 16 bits or fill their registers: along rows, a block is one access, otherwise each
+                // element is one access.
                 let (access, place) = if accesses.len() == 1 { (accesses[0], index) } else { (accesses[index], 0) };
                 let lay = self.access_lay(fragment, access, base, stride);
                 self.store_word(&lay, *register, place as u32, mask);
@@ -297,7 +300,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns the `index`-th word of so many bits from each lane's address on.
+    /// Returns the `index`-th word of this number of bits after each lane's address.
     fn load_word(&mut self, lay: &Lay<'c>, bits: u32, index: u32, mask: Value<'c>) -> Value<'c> {
         let lay = self.moved(lay, u64::from(bits / 8 * index));
         self.load_lanes(self.t.int(bits), &lay, mask, u64::from(bits / 8))
@@ -309,7 +312,8 @@ impl<'c> Emitter<'_, 'c> {
         self.store_leaf(&Leaf::Lanes(word), &lay, mask, u64::from(bytes));
     }
 
-    /// Where the lanes find what they move of the rows at their addresses: all lanes take part, whoever gave the address.
+    /// Returns the addresses of the data that each lane moves, given the row addresses: all lanes participate,
+    /// whichever lane provided the address.
     fn row_addresses(&self, rows: Rows, addresses: Value<'c>) -> Value<'c> {
         let bytes = rows.bytes();
         if bytes == 16 {
@@ -325,7 +329,7 @@ impl<'c> Emitter<'_, 'c> {
     pub fn load_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>) -> Vec<Value<'c>> {
         let lanes = self.row_addresses(rows, addresses);
         let from = self.spill(lanes);
-        // Products read them there.
+        // Products read the operands from this memory.
         self.tiles.begin_product();
         let to = self.tile_room(rows.count as usize, 32);
         self.b.call(self.unit().rows_helper(rows), &[from, mask, to]);
@@ -344,7 +348,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns a block of 8 by 8 elements of 16 bits, transposed; the inverse is the same.
+    /// Returns a transposed block of 8 by 8 elements of 16 bits; the operation is its own inverse.
     pub fn transposed(&self, word: Value<'c>) -> Value<'c> {
         self.halves_from(&[word], |lane, half| {
             let (lane, half) = TRANSPOSED.place(0, lane, half);
@@ -352,7 +356,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Returns a register whose halves come from other registers. `source` maps a lane and half to a word, and a lane and half of that.
+    /// Returns a register whose halves come from other registers. `source` maps a lane and half to the number of the
+    /// word, and the lane and half in it.
     fn halves_from(&self, words: &[Value<'c>], source: impl Fn(u32, u32) -> (u32, u32, u32)) -> Value<'c> {
         let halves = self.t.int(16).vector(2 * LANES);
         let mut whole = Value::poison(halves);

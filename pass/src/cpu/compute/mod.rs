@@ -1,4 +1,4 @@
-//! What a lane computes: arithmetic, math functions, conversions, tensor cores.
+//! The computations of a lane: arithmetic, math functions, conversions, tensor cores.
 
 pub(super) mod arithmetic;
 pub(super) mod brain;

@@ -1,4 +1,4 @@
-//! libdevice's intrinsics, which are functions of one lane, too.
+//! The intrinsics of libdevice, which are also functions of one lane.
 
 use super::arithmetic::scalar_bits;
 use super::rounding::Rounding;
@@ -11,7 +11,7 @@ use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};
 use crate::llvm::{ModuleItems, Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// libdevice's intrinsics. Approximate ones are computed exactly or better than the GPU does.
+    /// Lowers libdevice's intrinsics. Approximate functions are computed exactly, or more precisely than on the GPU.
     pub(crate) fn nvvm_math(&mut self, call: Value<'c>, rest: &str) -> Emitted<Vec<Leaf<'c>>> {
         let parts: Vec<&str> = rest.split('.').collect();
         let ftz = parts.contains(&"ftz");
@@ -146,26 +146,26 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// `rsqrt.approx.f64`, which CUDA promises to be right to one unit in the last place. Two roundings after each
-    /// other (of the root and of the quotient) miss that, so a step of Newton's method follows.
+    /// Lowers `rsqrt.approx.f64`, for which CUDA guarantees an error of at most one unit in the last place. Rounding
+    /// twice (the root and the quotient) does not reach this, so a step of Newton's method follows.
     pub fn inverse_root(&self, x: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let first = b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), self.unary("llvm.sqrt", x));
-        // 1 - x * first^2, with the product x * first in two parts.
+        // Computes 1 - x * first^2, with the product x * first in two parts.
         let product = b.binary(Opcode::LLVMFMul, x, first);
         let low = self.fma(x, first, b.fneg(product));
         let rest = self.fma(b.fneg(product), first, self.float_like(x, 1.0));
         let rest = self.fma(b.fneg(low), first, rest);
         let half = b.binary(Opcode::LLVMFMul, first, self.float_like(x, 0.5));
         let second = self.fma(half, rest, first);
-        // Zero, infinity and their kin leave nothing to refine.
+        // For zero, infinity and NaN, there is nothing to refine.
         let usual = b.fcmp(RealPredicate::LLVMRealORD, rest, rest);
         b.select(usual, second, first)
     }
 
-    /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: of operand and result only the upper 32 bits count, subnormal
-    /// ones are zero (PTX ISA, "rcp.approx.ftz.f64"). libdevice refines the value in steps whose rounding errors are
-    /// small only as long as it has few bits: with an exact one `rsqrt` and `log2` would be worse, not better.
+    /// Lowers `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only the upper 32 bits of operand and result count, and
+    /// subnormal values are zero (PTX ISA, "rcp.approx.ftz.f64"). libdevice refines the value in steps whose rounding
+    /// errors are small only if the value has few bits. With an exact value, `rsqrt` and `log2` would be less precise.
     pub fn gross(&self, root: bool, x: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let top = |value: Value<'c>| {
@@ -175,7 +175,7 @@ impl<'c> Emitter<'_, 'c> {
             let exponent = b.and(pattern, self.same(pattern, 0x7ff0_0000_0000_0000));
             let sign = b.and(pattern, self.same(pattern, 1 << 63));
             let flushed = b.select(b.eq(exponent, self.same(pattern, 0)), sign, kept);
-            // A NaN whose upper half is that of infinity stays one.
+            // A NaN whose upper half is that of infinity stays a NaN.
             let nan = b.fcmp(RealPredicate::LLVMRealUNO, value, value);
             b.select(nan, value, b.bitcast(flushed, value.ty()))
         };
@@ -184,15 +184,15 @@ impl<'c> Emitter<'_, 'c> {
         top(b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), bottom))
     }
 
-    /// `fns.b32`: the place of the set bit of `word` that is `offset` further than `base`, upwards for a positive
-    /// offset and downwards for a negative one, counted from 1; offset 0 selects the bit at `base` itself. All ones
-    /// where there is none.
+    /// Lowers `fns.b32`: returns the position of the set bit of `word` that is the `offset`-th set bit from `base` on,
+    /// counted from 1, upwards for a positive offset and downwards for a negative one. Offset 0 selects the bit at
+    /// `base` itself. Returns all ones if there is no such bit.
     fn find_set(&self, word: Value<'c>, base: Value<'c>, offset: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let number = |value: u64| self.same(word, value);
         let down = b.icmp(IntPredicate::LLVMIntSLT, offset, number(0));
         let place = b.and(base, number(31));
-        // Downwards is upwards in the reversed word.
+        // Searching downwards is the same as searching upwards in the reversed word.
         let from = b.select(down, b.sub(number(31), place), place);
         let turned = b.select(down, self.unary("llvm.bitreverse", word), word);
         let itself = b.eq(offset, number(0));
@@ -200,7 +200,7 @@ impl<'c> Emitter<'_, 'c> {
         let bits = b.select(itself, b.and(bits, number(1)), bits);
         let wanted = self.two("llvm.umax", b.select(down, b.sub(number(0), offset), offset), number(1));
         let missing = b.ugt(wanted, self.unary("llvm.ctpop", bits));
-        // Halves: as many as the low one holds are passed over.
+        // The search halves the word: if the lower half does not contain enough set bits, they are skipped.
         let (mut bits, mut left, mut found) = (bits, wanted, from);
         for width in [16, 8, 4, 2, 1] {
             let low = self.unary("llvm.ctpop", b.and(bits, number((1 << width) - 1)));
@@ -223,7 +223,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(b.trunc(b.lshr(product, self.same(product, u64::from(bits))), left.ty()))
     }
 
-    /// `prmt.b32`: picks four of eight bytes, optionally spreading their sign.
+    /// Lowers `prmt.b32`: selects four of eight bytes, and optionally replicates their sign.
     pub fn prmt(&self, low: Value<'c>, high: Value<'c>, selector: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let long = self.shaped(low, self.t.int(64));
@@ -243,8 +243,9 @@ impl<'c> Emitter<'_, 'c> {
         result
     }
 
-    /// 2^x. For floats a polynomial of degree 6 on [-0.5, 0.5], scaled by the exponent: within 2 units in the last
-    /// place, as the GPU's own `ex2.approx`, and it vectorises, which a call into libm does not.
+    /// Returns 2^x. For floats, this is a polynomial of degree 6 on [-0.5, 0.5], scaled by the exponent. The error is
+    /// at most 2 units in the last place, as for the GPU's own `ex2.approx`. Unlike a call of libm, it can be
+    /// vectorised.
     pub(crate) fn exp2(&self, x: Value<'c>) -> Value<'c> {
         if scalar_bits(x.ty()) != 32 {
             return self.unary("llvm.exp2", x);
@@ -255,14 +256,14 @@ impl<'c> Emitter<'_, 'c> {
         self.exp2_here(x)
     }
 
-    /// Returns the same, of 32 bits, written out.
+    /// The inlined variant of [`Self::exp2`] for 32 bits.
     fn exp2_here(&self, x: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let clamped = self.two("llvm.minnum", x, self.float_like(x, 129.0));
         let clamped = self.two("llvm.maxnum", clamped, self.float_like(x, -151.0));
         let whole = self.unary("llvm.roundeven", clamped);
         let part = b.binary(Opcode::LLVMFSub, clamped, whole);
-        // Taylor terms of 2^f: ln(2)^k / k!.
+        // These are the Taylor terms of 2^f: ln(2)^k / k!.
         let mut term = 1.0;
         let coefficients: Vec<f64> = (0..=7)
             .map(|k| {
@@ -276,7 +277,7 @@ impl<'c> Emitter<'_, 'c> {
             value = self.fma(value, part, self.float_like(x, coefficient));
         }
         let exponent = self.saturating(true, whole, self.t.int(32));
-        // In two steps, so that subnormal and overflowing results come out right.
+        // The scaling has two steps, so that subnormal and overflowing results are correct.
         let half = b.ashr(exponent, self.same(exponent, 1));
         let rest = b.sub(exponent, half);
         let power = |e: Value<'c>| {
@@ -302,7 +303,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.call(function, &[x])
     }
 
-    /// Base-2 logarithm through libm.
+    /// Returns the base-2 logarithm through libm.
     pub(crate) fn log2(&self, x: Value<'c>) -> Value<'c> {
         self.unary("llvm.log2", x)
     }

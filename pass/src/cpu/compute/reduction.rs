@@ -1,4 +1,4 @@
-//! Reductions of a lane's own vector to one element, which LLVM's vectoriser makes of sums over neighbouring elements.
+//! Reductions of a lane's own vector to one element, which LLVM's vectoriser generates for sums over adjacent elements.
 
 use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
@@ -6,13 +6,13 @@ use crate::cpu::error::Refusal;
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;
 
-/// What joins two elements.
+/// The operation that combines two elements.
 enum Join {
     Instruction(Opcode),
     Function(&'static str),
 }
 
-/// By the intrinsic's name after `llvm.vector.reduce.`.
+/// Returns the operation for the intrinsic's name after `llvm.vector.reduce.`.
 fn join(name: &str) -> Option<Join> {
     Some(match name {
         "add" => Join::Instruction(Opcode::LLVMAdd),
@@ -35,8 +35,8 @@ fn join(name: &str) -> Option<Join> {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// `llvm.vector.reduce.<name>`. The elements are joined in order, as floating-point sums without leave to reorder
-    /// have to be; those have their first term as an operand of its own.
+    /// Lowers `llvm.vector.reduce.<name>`. The elements are combined in order, as is required for floating-point sums
+    /// without permission to reorder; such sums have their first term as a separate operand.
     pub(crate) fn vector_reduction(&mut self, call: Value<'c>, name: &str) -> Emitted<Vec<Leaf<'c>>> {
         let Some(join) = join(name) else {
             return Err(Refusal::new(call, format!("the intrinsic llvm.vector.reduce.{name}")));

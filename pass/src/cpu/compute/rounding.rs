@@ -6,10 +6,10 @@ use crate::llvm::types::Kind;
 use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 
-/// Rounding of an nvvm operation.
+/// The rounding mode of an nvvm operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
-    /// To the nearest, ties to even.
+    /// To nearest, ties to even.
     Nearest,
     /// Toward zero.
     Zero,
@@ -20,7 +20,7 @@ pub enum Rounding {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// `f2i.rz` and its kin.
+    /// Lowers `f2i.rz` and similar conversions.
     pub(crate) fn conversion(
         &self,
         first: &str,
@@ -71,8 +71,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns a 64-bit integer as a float or double, with an explicit rounding mode: the leading bits of its magnitude, which
-    /// convert exactly, and a step away from zero where bits were cut off and the rounding mode requires it.
+    /// Converts a 64-bit integer to a float or double with an explicit rounding mode. The leading bits of its magnitude
+    /// convert exactly; a step away from zero follows if bits were cut off and the rounding mode requires it.
     fn long_rounded(&self, x: Value<'c>, signed: bool, result: Type<'c>, rounding: Rounding) -> Value<'c> {
         let b = &self.b;
         let zero = self.same(x, 0);
@@ -84,7 +84,7 @@ impl<'c> Emitter<'_, 'c> {
         let significand = if result.kind() == Kind::Double { 53 } else { 24 };
         let not_poison = Value::int(self.t.int(1), 0);
         let leading = b.call(self.unit().intrinsic("llvm.ctlz", &[x.ty()]), &[magnitude, not_poison]);
-        // Bits below the significand; none of a small number.
+        // The number of bits below the significand; 0 for a small number.
         let cut = self.two("llvm.usub.sat", self.same(x, 64 - significand), leading);
         let kept = b.shl(b.lshr(magnitude, cut), cut);
         let float = |value: Value<'c>| b.cast(Opcode::LLVMUIToFP, value, self.shaped(x, result));
@@ -93,8 +93,8 @@ impl<'c> Emitter<'_, 'c> {
         self.nudge(with_sign(float(kept)), rest, rounding)
     }
 
-    /// Moves a result that was rounded to nearest to where another rounding would have put it. `error` is the exact
-    /// result less the rounded one; only its sign matters.
+    /// Changes a result that was rounded to nearest to the result of another rounding mode. `error` is the exact result
+    /// minus the rounded one; only its sign is used.
     pub fn nudge(&self, near: Value<'c>, error: Value<'c>, rounding: Rounding) -> Value<'c> {
         let b = &self.b;
         let bits = scalar_bits(near.ty());
@@ -116,7 +116,7 @@ impl<'c> Emitter<'_, 'c> {
             Rounding::Down => b.select(above, down, pattern),
             Rounding::Up => b.select(below, up, pattern),
             Rounding::Zero => {
-                // Toward zero: down for positive results, up for negative ones.
+                // Rounding toward zero is rounding down for positive results, and up for negative ones.
                 let positive = b.select(above, down, pattern);
                 let minus = b.select(below, up, pattern);
                 b.select(negative, minus, positive)
@@ -125,8 +125,8 @@ impl<'c> Emitter<'_, 'c> {
         b.bitcast(chosen, near.ty())
     }
 
-    /// Addition, multiplication, division, square root and fma with another rounding than to nearest, from the
-    /// rounded result and the sign of its exact error.
+    /// Returns the result of an addition, multiplication, division, square root or fma with a rounding mode other than
+    /// to nearest, computed from the rounded result and the sign of its exact error.
     pub fn directed(&self, first: &str, operands: &[Value<'c>], rounding: Rounding) -> Option<Value<'c>> {
         let b = &self.b;
         let x = operands[0];
@@ -152,7 +152,7 @@ impl<'c> Emitter<'_, 'c> {
                 (root, self.fma(b.fneg(root), root, x))
             }
             "fma" if scalar_bits(x.ty()) == 32 => {
-                // In doubles the product is exact; the sum's error is known exactly.
+                // In double precision, the product is exact, and the sum's error is known exactly.
                 let double = self.shaped(x, self.t.double());
                 let wide = |value: Value<'c>| b.cast(Opcode::LLVMFPExt, value, double);
                 let product = b.binary(Opcode::LLVMFMul, wide(x), wide(operands[1]));
@@ -168,7 +168,7 @@ impl<'c> Emitter<'_, 'c> {
                 let near = self.fma(x, operands[1], operands[2]);
                 let product = b.binary(Opcode::LLVMFMul, x, operands[1]);
                 let low = self.fma(x, operands[1], b.fneg(product));
-                // Exact sum of three terms against the rounded result, largest first.
+                // Compares the exact sum of three terms with the rounded result, largest term first.
                 let sum = b.binary(Opcode::LLVMFAdd, product, operands[2]);
                 let rest = self.sum_error(product, operands[2], sum);
                 let coarse = b.binary(Opcode::LLVMFSub, sum, near);
@@ -180,7 +180,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.nudge(near, error, rounding))
     }
 
-    /// What a rounded sum lost, exactly (Knuth's two-sum).
+    /// Returns the exact rounding error of a sum (Knuth's two-sum).
     pub(crate) fn sum_error(&self, left: Value<'c>, right: Value<'c>, sum: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let (add, sub) = (Opcode::LLVMFAdd, Opcode::LLVMFSub);

@@ -1,15 +1,15 @@
-//! Fields of the [`WarpContext`] as lowered code reads them.
+//! The fields of the [`WarpContext`] that lowered code reads.
 
 use crate::llvm::{Type, Types};
 use std::mem::offset_of;
 use warpline_format::abi::WarpContext;
 
-/// A field.
+/// A field of the context.
 #[derive(Clone, Copy)]
 pub struct Field {
-    /// Name, unique.
+    /// The unique name.
     pub name: &'static str,
-    /// Byte offset.
+    /// The byte offset.
     pub offset: u64,
     kind: FieldKind,
 }
@@ -22,7 +22,7 @@ enum FieldKind {
 }
 
 impl Field {
-    /// Type of the field; a vector for one value per lane.
+    /// Returns the type of the field, which is a vector if there is one value per lane.
     pub fn ty<'c>(self, types: Types<'c>) -> Type<'c> {
         match self.kind {
             FieldKind::Pointer => types.pointer(0),
@@ -31,7 +31,7 @@ impl Field {
         }
     }
 
-    /// Alignment in bytes.
+    /// Returns the alignment in bytes.
     pub fn align(self) -> u32 {
         match self.kind {
             FieldKind::Pointer => 8,
@@ -40,7 +40,7 @@ impl Field {
         }
     }
 
-    /// Dimension `index` of a field that has three.
+    /// Returns dimension `index` of a field that has three dimensions.
     pub fn dimension(self, index: usize) -> Field {
         let names: [&'static str; 3] = match self.name {
             "block_index" => ["block_index.x", "block_index.y", "block_index.z"],
@@ -95,5 +95,5 @@ fields! {
     THREAD_Z = thread_z: FieldKind::Lanes;
 }
 
-/// `threadIdx` by dimension.
+/// The fields of `threadIdx`, by dimension.
 pub const THREAD: [Field; 3] = [THREAD_X, THREAD_Y, THREAD_Z];

@@ -1,4 +1,4 @@
-//! How control goes from block to block of a warp function.
+//! The control flow between the blocks of a warp function.
 
 use super::leaf::Leaf;
 use super::{Emitted, Emitter};
@@ -37,7 +37,7 @@ impl<'c> Emitter<'_, 'c> {
                     return Err(Refusal::new(terminator, "a uniform branch on a varying condition"));
                 };
                 let (yes_block, no_block) = (self.new_block("yes"), self.new_block("no"));
-                // Values for either edge are fetched before the paths part.
+                // The values for both edges are read before the paths diverge.
                 let yes_values = self.incoming(position, yes)?;
                 let no_values = self.incoming(position, no)?;
                 self.b.branch_if(condition, yes_block, no_block);
@@ -55,7 +55,8 @@ impl<'c> Emitter<'_, 'c> {
                 let condition = self.vector(condition)?;
                 let taken = self.bits(condition);
                 let rest = self.b.and(self.mask, self.b.not(taken));
-                // Both fetched before either is written: one may read a phi that the other sets.
+                // The values for both edges are read before either is written, because one edge may read a phi that the
+                // other sets.
                 let yes_values = self.incoming(position, yes)?;
                 let no_values = self.incoming(position, no)?;
                 self.assign(position, yes, taken, yes_values);
@@ -68,7 +69,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(())
     }
 
-    /// What the phis of `to` get from `position`.
+    /// Returns the values that the phis of `to` receive from `position`.
     fn incoming(&mut self, position: usize, to: usize) -> Emitted<Vec<(Value<'c>, Vec<Leaf<'c>>)>> {
         let body = self.body();
         if to == body.end() {
@@ -83,7 +84,7 @@ impl<'c> Emitter<'_, 'c> {
             if let [_, second] = sources[..]
                 && second != first
             {
-                // Both sides of the branch come here.
+                // Both sides of the branch lead to this block.
                 let Some(condition) = body.blocks[position].terminator().condition() else {
                     return Err(Refusal::new(phi, "several edges from a switch"));
                 };
@@ -100,12 +101,13 @@ impl<'c> Emitter<'_, 'c> {
         Ok(values)
     }
 
-    /// Returns whether other lanes may already wait where lanes of a block go.
+    /// Returns whether other lanes may already wait at the target of a block's lanes.
     fn accumulates(&self, position: usize, to: usize) -> bool {
         self.analysis().flow.accumulates(position, to)
     }
 
-    /// Of lanes that were handed to some of `targets`: where that closes loops that may wait for other threads.
+    /// Handles the iterations of loops that may wait for other threads, after lanes were passed to `targets` and this
+    /// closes an iteration.
     fn close_rounds(&mut self, position: usize, targets: &[usize]) {
         let body = self.body();
         for &to in targets.iter().filter(|&&to| body.closes_spinning_loop(position, to)) {
@@ -113,7 +115,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Hands lanes and phi values to a block.
+    /// Passes lanes and phi values to a block.
     fn assign(&mut self, position: usize, to: usize, mask: Value<'c>, values: Vec<(Value<'c>, Vec<Leaf<'c>>)>) {
         let accumulates = self.accumulates(position, to);
         let blend = accumulates.then_some(mask);
@@ -133,7 +135,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Goes on to the lowest block with waiting lanes.
+    /// Continues at the lowest block with waiting lanes.
     fn jump(&mut self, position: usize, targets: &[usize]) {
         if self.dispatch(position) {
             return;
@@ -144,7 +146,8 @@ impl<'c> Emitter<'_, 'c> {
         self.go_on(&candidates, &ready);
     }
 
-    /// Goes to the first of the candidates at which lanes wait; the last one is certain. `ready`: where any can wait.
+    /// Continues at the first of the candidates at which lanes wait; the last candidate needs no test. `ready` contains
+    /// the blocks at which lanes can wait.
     pub(super) fn go_on(&self, candidates: &[usize], ready: &BTreeSet<usize>) {
         let end = self.body().end();
         for (index, &next) in candidates.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Cautious regions: a dispatcher chooses among their blocks, and values of lanes that are elsewhere are kept.
+//! Cautious regions: a dispatcher selects among their blocks, and the values of lanes that are elsewhere are kept.
 
 use super::Emitter;
 use super::dispatcher::Dispatcher;
@@ -6,12 +6,13 @@ use crate::llvm::value::IntPredicate;
 use crate::llvm::{Block, Value};
 use std::collections::BTreeSet;
 
-/// Slots and masks of a region, times its blocks, beyond which they stay in memory. LLVM would make registers of them,
-/// which all meet at the dispatcher, each coming from every block.
+/// The limit for the number of slots and masks of a region, multiplied by its number of blocks. Above it, they stay in
+/// memory. Otherwise, LLVM would convert them to registers, which all meet at the dispatcher with an edge from every
+/// block.
 const IN_REGISTERS: usize = 4_000;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Makes the blocks of the dispatchers, which [`Emitter::emit_dispatchers`] fills.
+    /// Creates the blocks of the dispatchers, which [`Emitter::emit_dispatchers`] fills.
     pub(super) fn make_dispatchers(&mut self) {
         let body = self.body();
         for region in &body.regions {
@@ -31,7 +32,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Keeps what a large region has between its blocks in memory.
+    /// Keeps the values between the blocks of a large region in memory.
     pub(super) fn keep_in_memory(&self) {
         for region in &self.body().regions {
             let inside = self.body().blocks[region.clone()].iter().flat_map(|block| &block.instructions).copied();
@@ -42,7 +43,7 @@ impl<'c> Emitter<'_, 'c> {
             let masks = region.clone().chain(left.iter().copied()).filter_map(|to| self.pending.get(&to).copied());
             let places: Vec<Value<'c>> = slots.flat_map(|slot| slot.places()).chain(masks).collect();
             if places.len() * region.len() > IN_REGISTERS {
-                // Memory that is accessed in a volatile way once is not made registers of.
+                // LLVM does not convert memory to registers if one access is volatile.
                 for place in places {
                     self.entry.load(self.t.int(8), place, 1).set_volatile(true);
                 }
@@ -59,19 +60,19 @@ impl<'c> Emitter<'_, 'c> {
         self.analysis().flow.region(position).map(|region| &self.dispatchers[region])
     }
 
-    /// Where control goes to run a block: into a region by one of its entries.
+    /// Returns the block that control must reach to run a block: for a block in a region, one of the region's entries.
     pub(super) fn way_to(&self, position: usize) -> Block<'c> {
         let entries = self.dispatcher(position).map(|one| one.entries.as_slice()).unwrap_or_default();
         entries.iter().find(|entry| entry.0 == position).map_or(self.runs[position], |entry| entry.1)
     }
 
-    /// Goes on within a region; whether the block is in one.
+    /// Continues within a region; returns whether the block is in a region.
     pub(super) fn dispatch(&self, position: usize) -> bool {
         self.dispatcher(position).map(|dispatcher| self.b.branch(dispatcher.choice)).is_some()
     }
 
-    /// After waiting for long the blocks after a loop come first: a lane there may hold what others wait for.
-    /// Then the loop again, before those who have come round to before it.
+    /// After a long wait, the blocks after a loop run first, because a lane there may hold what others wait for. Then
+    /// the loop runs again, before the lanes that have returned to the code before it.
     pub(super) fn look_behind(&self, position: usize, header: usize) {
         if let Some(dispatcher) = self.dispatcher(position) {
             self.b.store(self.i32(position as u32 + 1), dispatcher.floor, 4);
@@ -92,7 +93,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// On entry to a region no lane waits in it, except where lanes come in; on exit, only lanes that waited before.
+    /// On entry to a region, no lanes wait in it except those that enter; on exit, only lanes wait that waited before.
     fn enter(&self, number: usize, position: usize) {
         let flow = &self.analysis().flow;
         let valid = |place: &usize| *place == position || flow.waiting[position].contains(place);
@@ -106,10 +107,9 @@ impl<'c> Emitter<'_, 'c> {
         self.b.branch(dispatcher.choice);
     }
 
-    /// The choice of the next block: the lowest one with waiting lanes, from the floor on. When there is none the floor
-    /// goes back to the loop that is to be tried again, then to the start. Blocks in which lanes meet (barriers,
-    /// warp-wide operations) come last, so that all lanes that can come have come, and without any waiting lanes the
-    /// region is done.
+    /// Selects the next block: the lowest block with waiting lanes, from the floor on. If there is none, the floor is
+    /// reset to the loop that must be tried again, then to the start. Blocks in which lanes meet (barriers, warp-wide
+    /// operations) come last, so that all lanes that can reach them have arrived. If no lanes wait, the region is done.
     fn choose(&self, number: usize) {
         let (b, dispatcher) = (&self.b, &self.dispatchers[number]);
         let blocks = self.analysis().flow.blocks(number);
@@ -137,14 +137,15 @@ impl<'c> Emitter<'_, 'c> {
         }
         let behind = self.analysis().flow.behind(number);
         let mut candidates: Vec<usize> = behind.iter().copied().collect();
-        // All lanes may be gone.
+        // All lanes may have ended.
         if !candidates.contains(&self.body().end()) {
             candidates.push(self.body().end());
         }
         self.go_on(&candidates, &behind);
     }
 
-    /// Returns whether lanes of a warp wait for each other in a block, or look which of them run it.
+    /// Returns whether lanes of a warp wait for each other in a block, or whether the block reads which lanes are
+    /// active.
     fn meets(&self, position: usize) -> bool {
         const MEETINGS: [&str; 7] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux", "activemask"];
         let Some(block) = self.body().blocks.get(position) else { return false };

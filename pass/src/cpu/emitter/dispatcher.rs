@@ -1,17 +1,17 @@
-//! What the emitter keeps of a cautious region.
+//! The emitter's state for a cautious region.
 
 use crate::llvm::{Block, Value};
 
-/// What a cautious region has of its own.
+/// The state of one cautious region.
 pub struct Dispatcher<'c> {
-    /// Chooses the next block.
+    /// The block that selects the next block.
     pub(super) choice: Block<'c>,
-    /// The lowest position that it may choose.
+    /// The lowest position that can be selected.
     pub(super) floor: Value<'c>,
-    /// The header of a loop in which lanes waited without effect, while those after it continue; else 0.
+    /// The header of a loop in which lanes waited without effect while the lanes after it continue; otherwise 0.
     pub(super) again: Value<'c>,
-    /// Not 0: lanes have waited without effect, and no lane has progressed since.
+    /// Not 0 if lanes have waited without effect, and no lane has progressed since.
     pub(super) tired: Value<'c>,
-    /// Entries to the region, by the position that lanes come in at.
+    /// The entries of the region, with the position at which lanes enter.
     pub(super) entries: Vec<(usize, Block<'c>)>,
 }

@@ -5,7 +5,7 @@ use crate::cpu::shapes::body::Body;
 use crate::llvm::{Layout, Value};
 use std::collections::HashMap;
 
-/// Where each local variable lies in a lane's stack, from where the function's part of it begins.
+/// The position of each local variable in a lane's stack, relative to the start of the function's part.
 #[derive(Default)]
 pub struct Frame<'c> {
     offsets: HashMap<Value<'c>, u64>,
@@ -13,7 +13,7 @@ pub struct Frame<'c> {
 }
 
 impl<'c> Frame<'c> {
-    /// The frame of a function.
+    /// Creates the frame of a function.
     pub(super) fn new(body: &Body<'c>, layout: Layout<'_>) -> Emitted<Frame<'c>> {
         let mut frame = Frame::default();
         for &value in body.blocks.iter().flat_map(|block| &block.instructions) {
@@ -29,12 +29,12 @@ impl<'c> Frame<'c> {
         Ok(frame)
     }
 
-    /// Offset of a local variable; none for what is not a variable of the function.
+    /// Returns the offset of a local variable, or `None` if it is not a variable of the function.
     pub fn offset(&self, variable: Value<'c>) -> Option<u64> {
         self.offsets.get(&variable).copied()
     }
 
-    /// Bytes of all of it, a multiple of 16.
+    /// Returns the size of the frame in bytes, a multiple of 16.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,39 +1,39 @@
-//! How the lanes of an access lie.
+//! The positions of the lanes of an access.
 
 use crate::llvm::Value;
 
-/// Whether lanes lie evenly, and how they lie if so.
+/// Whether lanes are evenly spaced, and their positions in this case.
 pub type Evenness<'c> = (Value<'c>, Lay<'c>);
 
-/// How the lanes of an access lie.
+/// The positions of the lanes of an access.
 #[derive(Clone)]
 pub enum Lay<'c> {
-    /// All at one address.
+    /// All lanes access one address.
     Same(Value<'c>),
-    /// Per group of lanes a base; the stride is constant.
+    /// There is a base for each group of lanes, and the stride is constant.
     Strided(Vec<Value<'c>>, i64),
-    /// Anywhere: `<32 x i64>`.
+    /// The addresses are arbitrary: `<32 x i64>`.
     Scattered(Value<'c>),
-    /// As `Scattered`, but most likely evenly: worth a look when it runs. What is guessed, if anything is; else
-    /// neighbouring elements are.
+    /// As `Scattered`, but most likely evenly spaced, so that a test at run time is worthwhile. The option contains the
+    /// guess; without a guess, adjacent elements are assumed.
     Likely(Value<'c>, Option<Guess<'c>>),
 }
 
-/// An affine form that holds under a condition.
+/// An affine form that is valid under a condition.
 #[derive(Clone)]
 pub struct Guess<'c> {
     /// One base per group, `i64`.
     pub bases: Vec<Value<'c>>,
-    /// Difference of neighbouring lanes.
+    /// The difference between neighbouring lanes.
     pub stride: i64,
-    /// The condition, `i1`; without one it holds.
+    /// The condition, `i1`; without a condition, the form is always valid.
     pub holds: Option<Value<'c>>,
 }
 
-/// What a check let through, where an access some of whose lanes may not continue comes together with all others.
+/// The result of a check, at the point where the paths with and without excluded lanes join.
 pub struct Allowed<'c> {
-    /// Lanes that do the access; may be none.
+    /// The lanes that perform the access, possibly none.
     pub mask: Value<'c>,
-    /// Of lanes at one address per group, an address per group that can be read in any case.
+    /// For lanes at one address per group, an address per group that can always be read.
     pub bases: Vec<Value<'c>>,
 }

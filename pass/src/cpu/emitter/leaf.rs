@@ -1,32 +1,32 @@
-//! How values of device code are held in a warp function.
+//! The representation of device code's values in a warp function.
 //!
-//! A value is a list of *leaves*, its scalars in depth-first order: one for an `i32`, four for a `<4 x float>`.
-//! Pointers are held as `i64`. A leaf is one scalar where all lanes agree, a base and a stride where lanes differ by a
-//! constant, else a vector of 32.
+//! A value is a list of *leaves*, which are its scalars in depth-first order: one for an `i32`, four for a `<4 x
+//! float>`. Pointers are stored as `i64`. A leaf is one scalar if all lanes have the same value, a base and a stride if
+//! lanes differ by a constant, and otherwise a vector of 32.
 
 use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::types::Kind;
 use crate::llvm::{Builder, Type, Value};
 
-/// One scalar of a value, for all lanes. What inactive lanes hold is undefined.
+/// One scalar of a value, for all lanes. The values of inactive lanes are undefined.
 #[derive(Clone, Debug)]
 pub enum Leaf<'c> {
-    /// All active lanes hold this scalar.
+    /// All active lanes have this scalar.
     Uniform(Value<'c>),
-    /// Lane `l` of group `g` holds the low bits of `bases[g] + (l - first lane of g) * stride`; bases are `i64`.
+    /// Lane `l` of group `g` has the low bits of `bases[g] + (l - first lane of g) * stride`; bases are `i64`.
     Affine {
-        /// One base per group of lanes: one group of 32 or two of 16.
+        /// One base per group of lanes: one group of 32 or two groups of 16.
         bases: Vec<Value<'c>>,
-        /// Difference of neighbouring lanes.
+        /// The difference between neighbouring lanes.
         stride: i64,
         /// The integer type of the leaf.
         ty: Type<'c>,
     },
-    /// `<32 x T>`.
+    /// A vector `<32 x T>`.
     Lanes(Value<'c>),
 }
 
-/// Position of the leaf, or the range of leaves, that `indices` of an `extractvalue` name: first and count.
+/// Returns the range of leaves that the `indices` of an `extractvalue` name: the first leaf and the count.
 pub fn leaf_range(ty: Type<'_>, indices: &[u32]) -> (usize, usize) {
     let Some((&index, rest)) = indices.split_first() else { return (0, leaf_types(ty).len()) };
     let (before, inner) = match ty.kind() {
@@ -41,7 +41,7 @@ pub fn leaf_range(ty: Type<'_>, indices: &[u32]) -> (usize, usize) {
     (before + first, count)
 }
 
-/// Returns the lane numbers of each lane within its group, times `stride`, as a constant vector.
+/// Returns a constant vector with the number of each lane in its group, times `stride`.
 pub fn steps<'c>(ty: Type<'c>, groups: usize, stride: i64) -> Value<'c> {
     let size = LANES as usize / groups;
     let lanes: Vec<_> =
@@ -49,7 +49,7 @@ pub fn steps<'c>(ty: Type<'c>, groups: usize, stride: i64) -> Value<'c> {
     Value::vector(&lanes)
 }
 
-/// One scalar per group, spread over the lanes of the group.
+/// Returns a vector in which each lane has the scalar of its group.
 pub fn spread<'c>(b: &Builder<'c>, groups: &[Value<'c>]) -> Value<'c> {
     match groups {
         [one] => b.splat(*one, LANES),
@@ -78,7 +78,7 @@ impl<'c> Leaf<'c> {
         }
     }
 
-    /// Returns the scalar, where all lanes agree.
+    /// Returns the scalar, if all lanes have the same value.
     pub fn scalar(&self) -> Option<Value<'c>> {
         match self {
             Leaf::Uniform(scalar) => Some(*scalar),

@@ -1,14 +1,14 @@
-//! Waiting in loops: how long the lanes of a warp stay together in one, and what is done if that fails.
+//! Waiting in loops: how long the lanes of a warp stay together in a loop, and what happens after that.
 //!
-//! Hardware brings lanes together again at the exit of a loop, so those that have left wait there for those that are in
-//! it. Where what is left in the loop waits for lanes after it that hold a lock, that would last for ever. So:
+//! Hardware reconverges lanes at the exit of a loop, so lanes that have left the loop wait there for the lanes in it.
+//! If the lanes in the loop wait for lanes after it that hold a lock, this would last forever. Therefore:
 //!
-//! - A round in which a lane left the loop costs no patience: a loop that ends without other lanes, however many rounds
-//!   it takes, never parts the lanes.
-//! - When patience is out, lanes after the loop continue, block by block. Once they did something that others can see,
-//!   the loop is tried again for a round, and so its lanes come after as soon as they can.
-//! - Lanes that have come round to before the loop wait there until no lane is left in it and after it. Only if the
-//!   loop has run out of patience once more meanwhile, and no lane has left it, do they continue as well.
+//! - An iteration in which a lane leaves the loop does not reduce the patience counter. A loop that ends without other
+//!   lanes therefore never makes the lanes diverge, whatever its number of iterations is.
+//! - When the patience counter is used up, the lanes after the loop continue, block by block. After they have done
+//!   something that others can observe, the loop runs again for one iteration, so its lanes leave as soon as they can.
+//! - Lanes that have returned to the code before the loop wait there until no lane is left in it and after it. They
+//!   continue only if the loop has used up the patience counter again in the meantime, and no lane has left it.
 
 use super::Emitter;
 use super::context;
@@ -19,14 +19,14 @@ use crate::llvm::Value;
 use crate::llvm::value::IntPredicate;
 use warpline_format::hooks::Hook;
 
-/// What one round of a waiting loop takes from the warp's patience. Rounds are dear: each is recorded, and what it
-/// waits for cannot happen meanwhile.
+/// The number by which one iteration of a waiting loop reduces the warp's patience counter. Iterations are expensive:
+/// each is recorded, and the event for which it waits cannot happen during it.
 const ROUND: u64 = 128;
 
 impl<'c> Emitter<'_, 'c> {
-    /// One more round of a loop that may wait for other threads, when its lanes have been handed to where they go. When
-    /// that has been often enough others get a turn: other warps, and in a cautious region the lanes of this warp that
-    /// are elsewhere.
+    /// Handles an iteration of a loop that may wait for other threads, after its lanes were passed to their targets.
+    /// After enough iterations, other lanes get a turn: other warps, and in a cautious region the lanes of this warp
+    /// that are elsewhere.
     pub(super) fn lose_patience(&mut self, position: usize, header: usize) {
         let stuck = self.is_cautious(position).then(|| self.stuck(position, header));
         let cost = match stuck {
@@ -48,7 +48,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.at_end(go);
     }
 
-    /// Returns whether no lane has left a loop of a cautious region since its last round.
+    /// Returns whether no lane has left a loop of a cautious region since the loop's last iteration.
     fn stuck(&mut self, position: usize, header: usize) -> Value<'c> {
         let inside = self.body().loop_at(header).map(|one| self.waiting_in(&one.blocks)).unwrap_or(self.i32(0));
         let held = self.held(header);
@@ -62,13 +62,13 @@ impl<'c> Emitter<'_, 'c> {
         stuck
     }
 
-    /// Lanes that wait in some blocks.
+    /// Returns the lanes that wait in some blocks.
     fn waiting_in(&self, blocks: &[usize]) -> Value<'c> {
         let masks = blocks.iter().filter_map(|block| self.pending.get(block));
         masks.fold(self.i32(0), |all, &mask| self.b.or(all, self.b.load(self.t.int(32), mask, 4)))
     }
 
-    /// Lanes that were in a loop at its last round, or have come since.
+    /// Returns the lanes that were in a loop at its last iteration, or have arrived since.
     fn held(&mut self, header: usize) -> Value<'c> {
         let (entry, t) = (&self.entry, self.t);
         *self.held.entry(header).or_insert_with(|| {
@@ -78,7 +78,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Lanes go to a block: perhaps into a loop in which they may have to wait.
+    /// Records that lanes go to a block, which may be a loop in which they may have to wait.
     pub(super) fn note_entry(&mut self, position: usize, to: usize, mask: Value<'c>) {
         if self.body().enters_spinning_loop(position, to) && self.is_cautious(to) {
             let held = self.held(to);
@@ -86,8 +86,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Reports to the runtime that lanes wait in a loop without effect, if others of the warp will continue ahead of them:
-    /// from here on the order is assumed.
+    /// Reports to the runtime that lanes wait in a loop without effect, if other lanes of the warp will continue before
+    /// them. From here on, the order of the lanes is an assumption.
     fn note_parting(&self, header: usize) {
         let (Some(one), Some(region)) = (self.body().loop_at(header), self.analysis().flow.region(header)) else {
             return;
@@ -100,7 +100,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.call(parted, &[self.context(), self.i32(branch), others]);
     }
 
-    /// Number of the branch that leaves a loop.
+    /// Returns the number of the branch that leaves a loop.
     fn branch_of(&self, one: &BodyLoop) -> Option<u32> {
         let inside = |to: &usize| one.blocks.binary_search(to).is_ok();
         let leaving = one.blocks.iter().filter(|&&block| !self.body().blocks[block].successors.iter().all(inside));
@@ -111,7 +111,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Behind a block of lanes that continued ahead: if it did something that others can see, those who wait try again.
+    /// After a block whose lanes continued before others: if the block did something that others can observe, the
+    /// waiting lanes try again.
     pub(super) fn look_back(&self, position: usize) {
         let Some(dispatcher) = self.dispatcher(position) else { return };
         if !self.body().blocks[position].instructions.iter().any(|value| is_seen_by_others(*value)) {
@@ -125,7 +126,7 @@ impl<'c> Emitter<'_, 'c> {
         b.store(self.i32(0), dispatcher.again, 4);
         let tired = b.load(word, dispatcher.tired, 4);
         b.store(b.select(ahead, self.i32(0), tired), dispatcher.tired, 4);
-        // A round without success is enough to look behind once more.
+        // One iteration without success is enough to run the blocks after the loop once more.
         let patience = self.field_now(context::PATIENCE);
         self.set_field(context::PATIENCE, b.select(ahead, self.i64(0), patience));
     }

@@ -7,7 +7,7 @@ use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Values that are used in other blocks than their own get memory; so do phis.
+    /// Allocates memory for values that are used in other blocks than their own, and for phis.
     pub(super) fn make_slots(&mut self) {
         let mut wanted = Vec::new();
         for (position, block) in self.body().blocks.iter().enumerate() {
@@ -62,8 +62,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// A leaf is what its slot holds: helpers that read addresses from memory may read them there. Not in small functions, where LLVM
-    /// makes registers of slots that only loads and stores know.
+    /// Records that a slot contains a leaf, so that helpers that read addresses from memory can read them there. This
+    /// is not done in small functions, where LLVM converts a slot to registers if it is only loaded and stored.
     pub(super) fn note_place(&mut self, slot: &Slot<'c>, leaf: &Leaf<'c>) {
         match (slot, leaf) {
             (Slot::Lanes(place, ty), Leaf::Lanes(value)) if self.large && *ty == self.t.int(64).vector(LANES) => {
@@ -73,7 +73,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Writes a leaf; with a mask, only these lanes of it.
+    /// Writes a leaf, or only its lanes in the mask, if there is one.
     pub(super) fn store_slot(&self, slot: &Slot<'c>, leaf: &Leaf<'c>, blend: Option<Value<'c>>) {
         match (slot, leaf) {
             (Slot::Uniform(place, _), Leaf::Uniform(scalar)) => {
@@ -84,7 +84,7 @@ impl<'c> Emitter<'_, 'c> {
                     self.b.store(*base, *place, 8);
                 }
             }
-            // Only undefined values reach an affine slot in another form; any base will do.
+            // Only undefined values are stored in an affine slot in another form, so any base is valid.
             (Slot::Affine(places, ..), _) => {
                 for place in places {
                     self.b.store(self.i64(0), *place, 8);
@@ -99,7 +99,8 @@ impl<'c> Emitter<'_, 'c> {
                 self.b.store(vector, *place, 64);
             }
             (Slot::Uniform(place, _), leaf) => {
-                // A uniform phi can take a value that is affine by shape with stride 0 only; all lanes agree.
+                // A uniform phi can only receive a value with an affine shape if the stride is 0, so all lanes have the
+                // same value.
                 let vector = leaf.lanes(&self.b);
                 let first = self.first_active(vector);
                 self.b.store(first, *place, 8);

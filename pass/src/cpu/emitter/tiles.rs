@@ -1,48 +1,49 @@
-//! Operands of matrix products, which the runtime reads from memory: where each lies while a block is emitted.
+//! Operands of matrix products, which the runtime reads from memory, and their positions while a block is emitted.
 //!
-//! A tile of A meets several of B, and sums go from product to product. What lies in memory already is not stored
-//! again: of the code of attention kernels a third was such copies.
+//! A tile of A is multiplied with several tiles of B, and sums go from product to product. Operands that are already in
+//! memory are not stored again; in attention kernels, a third of the code consisted of such copies.
 
 use crate::llvm::Value;
 
-/// Tiles that a function has room for at most: as many as the sums and one factor's tiles of a warp's usual share (64
-/// by 64), and 48 of the 256 KiB of an ordinary host stack.
+/// The maximum number of tiles for which a function has memory: as many as the sums and one factor's tiles of a warp's
+/// usual share (64 by 64), and 48 of the 256 KiB of an ordinary host stack.
 const MOST: usize = 96;
 
-/// Memory of one tile.
+/// The memory of one tile.
 struct Tile<'c> {
     place: Value<'c>,
     bytes: u64,
-    /// The registers that lie in it.
+    /// The registers that the memory contains.
     held: Vec<Value<'c>>,
-    /// When it was used last.
+    /// The time of the last use.
     used: u64,
 }
 
-/// Memory of a function's tiles.
+/// The memory of a function's tiles.
 #[derive(Default)]
 pub struct Tiles<'c> {
     tiles: Vec<Tile<'c>>,
     clock: u64,
-    /// When the current product began: what was used since is an operand of it.
+    /// The time when the current product began; tiles used since then are operands of the product.
     product: u64,
 }
 
 impl<'c> Tiles<'c> {
-    /// Another block is emitted: what it finds in memory depends on where control came from.
+    /// Begins to emit another block: the content of the memory depends on the preceding block.
     pub(super) fn begin_block(&mut self) {
         for tile in &mut self.tiles {
             tile.held.clear();
         }
     }
 
-    /// Another product is emitted.
+    /// Begins to emit another product.
     pub fn begin_product(&mut self) {
         self.product = self.clock;
     }
 
-    /// Where these registers lie one after another: a place, and bytes from its start on. What is `written` is all
-    /// of a place, which is none of the product's other operands.
+    /// Returns the memory that contains these registers one after another: its start, and the offset in bytes. If
+    /// `written` is set, the registers must be the complete content of the memory, which must not be another operand of
+    /// the product.
     pub fn find(&mut self, registers: &[Value<'c>], written: bool) -> Option<(Value<'c>, u64)> {
         self.clock += 1;
         let at = |tile: &Tile<'c>| match written {
@@ -54,8 +55,8 @@ impl<'c> Tiles<'c> {
         Some((tile.place, tile.bytes / tile.held.len().max(1) as u64 * at as u64))
     }
 
-    /// Memory of so many bytes for other registers: the first that holds none, or what was not used for longest, but no
-    /// operand of the product. `make` allocates.
+    /// Returns memory of this size for other registers: the first that contains none, or the least recently used one
+    /// that is not an operand of the product. `make` allocates new memory.
     pub fn take(&mut self, bytes: u64, make: impl FnOnce() -> Value<'c>) -> Value<'c> {
         self.clock += 1;
         let (clock, product, full) = (self.clock, self.product, self.tiles.len() >= MOST);
@@ -74,7 +75,7 @@ impl<'c> Tiles<'c> {
         }
     }
 
-    /// These registers lie in `place` from now on.
+    /// Records that `place` contains these registers from now on.
     pub fn put(&mut self, place: Value<'c>, registers: &[Value<'c>]) {
         if let Some(tile) = self.tiles.iter_mut().find(|tile| tile.place == place) {
             tile.held = registers.to_vec();

@@ -1,4 +1,4 @@
-//! Small values that lowered code is made of: masks, constants, fields of the warp's context, lanes.
+//! Small values in lowered code: masks, constants, fields of the warp's context, lanes.
 
 use super::leaf::{Leaf, spread, steps};
 use super::{Emitter, context};
@@ -13,13 +13,13 @@ impl<'c> Emitter<'_, 'c> {
         self.unit().lanes_of(&self.b, mask)
     }
 
-    /// Returns the lanes that run the block, as `<32 x i1>`.
+    /// Returns the lanes that execute the block, as `<32 x i1>`.
     pub fn active(&self) -> Value<'c> {
         self.lanes_of(self.mask)
     }
 
-    /// Bits of the active lanes in which a `<32 x i1>` holds. Inactive lanes may hold poison, which one lane would
-    /// spread over the whole integer: freeze keeps it to its bit.
+    /// Returns the bits of the active lanes in which a `<32 x i1>` is true. Inactive lanes may be poison, which would
+    /// make the whole integer poison; freeze limits the effect to the lane's bit.
     pub fn bits(&self, condition: Value<'c>) -> Value<'c> {
         let all = self.b.bitcast(self.b.freeze(condition), self.t.int(32));
         self.b.and(all, self.mask)
@@ -31,13 +31,13 @@ impl<'c> Emitter<'_, 'c> {
         self.b.extract_element(vector, lane)
     }
 
-    /// Number of the lowest bit of a mask that is not 0.
+    /// Returns the number of the lowest set bit of a mask that is not 0.
     pub fn lowest(&self, mask: Value<'c>) -> Value<'c> {
         let count = self.unit().intrinsic("llvm.cttz", &[mask.ty()]);
         self.b.call(count, &[mask, Value::int(self.t.int(1), 1)])
     }
 
-    /// Number of lanes in a mask.
+    /// Returns the number of lanes in a mask.
     pub fn count(&self, mask: Value<'c>) -> Value<'c> {
         self.b.call(self.unit().intrinsic("llvm.ctpop", &[mask.ty()]), &[mask])
     }
@@ -60,7 +60,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Returns a field of the context, read now.
+    /// Returns the current value of a field of the context.
     pub fn field_now(&self, field: context::Field) -> Value<'c> {
         let place = self.b.offset(self.context(), field.offset);
         self.b.load(field.ty(self.t), place, field.align())
@@ -76,12 +76,12 @@ impl<'c> Emitter<'_, 'c> {
         self.field(context::ARGUMENTS)
     }
 
-    /// Lanes that exist, as of the function's start.
+    /// Returns the lanes that exist at the function's start.
     pub fn live(&mut self) -> Value<'c> {
         self.field(context::LIVE)
     }
 
-    /// Address of a variable of the module, as `i64`.
+    /// Returns the address of a variable of the module, as `i64`.
     pub fn slot_address(&mut self, slot: Value<'c>) -> Value<'c> {
         if let Some(leaves) = self.fixed.get(&slot)
             && let Some(scalar) = leaves[0].scalar()
@@ -100,8 +100,8 @@ impl<'c> Emitter<'_, 'c> {
         Leaf::Affine { bases, stride: 1, ty }
     }
 
-    /// One 64-bit scalar per group of a leaf that is uniform or affine; `signed` chooses how a narrower uniform
-    /// value is extended.
+    /// Returns one 64-bit scalar per group of a leaf that is uniform or affine, and the stride; `signed` selects how a
+    /// narrower uniform value is extended.
     pub fn wide(&self, leaf: &Leaf<'c>, signed: bool) -> Option<(Vec<Value<'c>>, i64)> {
         match leaf {
             Leaf::Affine { bases, stride, .. } => Some((bases.clone(), *stride)),
@@ -118,7 +118,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// `select` of leaves, for a result of the given shape.
+    /// Returns a `select` of leaves, for a result with the given shape.
     pub fn select_leaf(&self, condition: &Leaf<'c>, yes: &Leaf<'c>, no: &Leaf<'c>, shape: Shape) -> Leaf<'c> {
         match (shape, condition) {
             (Shape::Uniform, Leaf::Uniform(condition)) => {
@@ -146,7 +146,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// `ty` or the vector of it, as `like` is.
+    /// Returns `ty`, or a vector of `ty` if `like` is a vector.
     pub fn shaped(&self, like: Value<'c>, ty: Type<'c>) -> Type<'c> {
         match like.ty().kind() {
             Kind::Vector(count) => ty.vector(count),
@@ -159,7 +159,7 @@ impl<'c> Emitter<'_, 'c> {
         steps(held(ty), self.version().groups(), stride)
     }
 
-    /// One scalar per group, spread over the lanes.
+    /// Returns a vector in which each lane has the scalar of its group.
     pub fn spread(&self, groups: &[Value<'c>]) -> Value<'c> {
         spread(&self.b, groups)
     }

@@ -1,4 +1,4 @@
-//! Inline assembly, one PTX instruction after another.
+//! Lowers inline assembly, one PTX instruction after another.
 
 use super::machine::{Machine, TypeKind, ptx_type};
 use super::{compare, video, warp};
@@ -15,7 +15,7 @@ use crate::ptx::parse::{self, Operand, Statement};
 use std::collections::HashMap;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Lowers inline assembly that is understood.
+    /// Lowers inline assembly that is supported.
     pub fn assembly(&mut self, call: Value<'c>, asm: Value<'c>) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let text = asm.asm_text();
         let refuse = || Refusal::new(call, format!("the inline assembly `{}`", text.trim()));
@@ -34,7 +34,7 @@ impl<'c> Emitter<'_, 'c> {
         };
         for (argument, tied) in call.arguments().into_iter().zip(&layout.inputs) {
             let value = self.register_of(argument)?;
-            // A register always has a value: an unset half of a pair is used together with a set one.
+            // A register always has a value, because an unset half of a pair is used together with a set half.
             let value = if argument.is_undef() { Value::zero(value.ty()) } else { value };
             machine.inputs.push(value);
             if let Some(output) = tied {
@@ -65,7 +65,8 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Some(leaves))
     }
 
-    /// Returns a value as a register holds it: the elements of a small vector next to each other, the first lowest.
+    /// Returns a value in the form of a register: the elements of a small vector are adjacent, with the first one
+    /// lowest.
     fn register_of(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
         let elements = self.leaves(value)?;
         let mut parts = Vec::with_capacity(elements.len());
@@ -91,16 +92,17 @@ impl<'c> Emitter<'_, 'c> {
         let ty = parts.iter().rev().find_map(|part| ptx_type(part));
         let (kind, bits) = ty.unwrap_or((TypeKind::Bits, 32));
         let opcode = parts[0];
-        // No register has this many bits.
+        // No register has 128 bits.
         if has("b128") {
             return None;
         }
         match opcode {
-            // Copies are done at once and lanes run in lockstep: there is nothing to wait for.
+            // Copies are performed immediately, and lanes run in lockstep, so these instructions have nothing to wait
+            // for.
             "nanosleep" | "pmevent" | "griddepcontrol" | "prefetch" | "prefetchu" | "discard" | "applypriority" => {
                 return Some(());
             }
-            // A hint for L2, which nothing here follows.
+            // A hint for L2, which the CPU device ignores.
             "createpolicy" => {
                 let none = self.b.splat(self.i64(0), LANES);
                 return self.write(machine, operands.first()?, none, guard);
@@ -116,7 +118,7 @@ impl<'c> Emitter<'_, 'c> {
                 return Some(());
             }
             "mapa" | "getctarank" => return self.asm_cluster_address(machine, &parts, operands, guard),
-            // A guard of a barrier is a branch by now.
+            // A guarded barrier has already been converted to a branch.
             "bar" | "barrier" if guard.is_none() => {
                 let barrier = Barrier::read(statement)?;
                 return self.asm_barrier(machine, &barrier);
@@ -131,7 +133,7 @@ impl<'c> Emitter<'_, 'c> {
             "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => return self.asm_matrix(machine, &parts, operands, guard),
             "tex" | "tld4" => return self.asm_texture(machine, &parts, operands, guard),
             "suld" | "sust" => return self.asm_surface(machine, &parts, operands, guard),
-            // To other blocks of a cluster, with a barrier object that is notified.
+            // A store to other blocks of a cluster, with a barrier object that is notified.
             "st" | "red" if has("async") => return None,
             "ld" | "ldu" => return self.asm_load(machine, &parts, operands, guard, bits),
             "st" => return self.asm_store(machine, &parts, operands, guard, bits),
@@ -169,7 +171,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// Returns the outputs of a piece of assembly, each as the types of the elements in its register.
+/// Returns the outputs of assembly, each as the types of the elements in its register.
 fn output_types(ty: Type<'_>) -> Vec<Vec<Type<'_>>> {
     match ty.kind() {
         Kind::Void => Vec::new(),

@@ -1,4 +1,4 @@
-//! Barriers of inline assembly: `bar`, `barrier`, and `mbarrier` objects.
+//! The barriers of inline assembly: `bar`, `barrier`, and `mbarrier` objects.
 
 use super::machine::Machine;
 use crate::cpu::emitter::Emitter;
@@ -9,7 +9,7 @@ use crate::ptx::parse::Operand;
 use warpline_format::abi::{barrier, mbarrier};
 
 impl<'c> Emitter<'_, 'c> {
-    /// `bar` and `barrier`; `None`: a form that is not supported.
+    /// Lowers `bar` and `barrier`; returns `None` for a form that is not supported.
     pub fn asm_barrier(&mut self, machine: &mut Machine<'c>, one: &Barrier<'_>) -> Option<()> {
         let kind = match one.action {
             Action::Sync | Action::Arrive => barrier::SYNC,
@@ -45,7 +45,7 @@ impl<'c> Emitter<'_, 'c> {
         self.write(machine, target, value, None)
     }
 
-    /// `mbarrier` and `cp.async.mbarrier`; `None`: a form that is not supported.
+    /// Lowers `mbarrier` and `cp.async.mbarrier`; returns `None` for a form that is not supported.
     pub fn asm_mbarrier(
         &mut self,
         machine: &mut Machine<'c>,
@@ -90,11 +90,12 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// What an instruction does to an object.
+/// Returns the operation of an instruction on an object.
 fn operation(parts: &[&str]) -> Option<u32> {
     let has = |part: &str| parts.contains(&part);
     if parts[0] == "cp" {
-        // Copies are done at once. Without `noinc` the object expects one more arrival, which is this one.
+        // Copies are performed immediately. Without `noinc`, the object expects one more arrival, which is the arrival
+        // of this instruction.
         return Some(if has("noinc") { mbarrier::ARRIVE } else { mbarrier::TOUCH });
     }
     Some(match *parts.get(1)? {

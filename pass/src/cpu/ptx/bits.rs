@@ -1,10 +1,11 @@
-//! Integer instructions of inline assembly that LLVM has no word for: fields of bits, searches, sums of differences.
+//! Integer instructions of inline assembly that LLVM IR does not have: bit fields, searches, sums of differences.
 
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
 
 impl<'c> Emitter<'_, 'c> {
-    /// `fns`, `szext`, `sad`, `cnot`, `mul24` and `mad24`; `None`: none of these, or a form that is not supported.
+    /// Lowers `fns`, `szext`, `sad`, `cnot`, `mul24` and `mad24`; returns `None` for other instructions, or for a form
+    /// that is not supported.
     pub(super) fn asm_bits(&self, parts: &[&str], values: &[Value<'c>], signed: bool, bits: u32) -> Option<Value<'c>> {
         let b = &self.b;
         let x = *values.first()?;
@@ -52,8 +53,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// `fns`: the position of the set bit that is `offset` set bits from `base`, upwards or downwards; all bits where
-    /// there is none.
+    /// Lowers `fns`: returns the position of the set bit that is `offset` set bits from `base`, upwards or downwards,
+    /// or all ones if there is none.
     fn find_nth(&self, mask: Value<'c>, base: Value<'c>, offset: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let number = |value: u64| self.same(mask, value);
@@ -72,14 +73,14 @@ impl<'c> Emitter<'_, 'c> {
                 found = b.select(here, number(position), found);
             }
         }
-        // With an offset of zero only the bit at the base counts.
+        // If the offset is zero, only the bit at the base counts.
         let inside = b.ult(base, number(32));
         let at = b.select(inside, base, number(0));
         let set = b.and(b.ne(b.and(b.lshr(mask, at), number(1)), number(0)), inside);
         b.select(b.eq(offset, number(0)), b.select(set, base, number(u64::MAX)), found)
     }
 
-    /// The selector of `prmt` in a mode with a name, which uses its lowest two bits.
+    /// Returns the selector of `prmt` in a named mode, which uses the lowest two bits of the operand.
     pub(super) fn permute_selector(&self, mode: &str, selector: Value<'c>) -> Option<Value<'c>> {
         let table: [u64; 4] = match mode {
             "b32" => return Some(selector),
@@ -100,7 +101,8 @@ impl<'c> Emitter<'_, 'c> {
         Some(chosen)
     }
 
-    /// `cvt.pack.sat.<to>.s32{.b32}`: two integers, saturated, next to each other; after them what a third source has.
+    /// Lowers `cvt.pack.sat.<to>.s32{.b32}`: returns two saturated integers next to each other, followed by the bits of
+    /// a third source.
     pub(super) fn packed_integers(&self, to: &str, values: &[Value<'c>]) -> Option<Value<'c>> {
         let (signed, bits): (bool, u32) = (to.starts_with('s'), to.get(1..)?.parse().ok()?);
         let wide = matches!((bits, values.len()), (16, 2) | (2 | 4 | 8, 3));

@@ -1,4 +1,4 @@
-//! Comparisons and selections of inline assembly, and tests of floating-point numbers.
+//! The comparisons and selections of inline assembly, and its tests of floating-point numbers.
 
 use super::machine::{Machine, TypeKind};
 use crate::cpu::emitter::Emitter;
@@ -6,13 +6,13 @@ use crate::llvm::value::RealPredicate;
 use crate::llvm::{Value, value::IntPredicate};
 use crate::ptx::parse::Operand;
 
-/// Returns whether the lowering of an instruction is here.
+/// Returns whether this file lowers an instruction.
 pub(super) fn compares(opcode: &str) -> bool {
     matches!(opcode, "setp" | "selp" | "slct" | "testp")
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// `setp`, `selp`, `slct` and `testp`; `None`: a form that is not supported.
+    /// Lowers `setp`, `selp`, `slct` and `testp`; returns `None` for a form that is not supported.
     pub fn asm_comparison(
         &mut self,
         machine: &mut Machine<'c>,
@@ -40,14 +40,14 @@ impl<'c> Emitter<'_, 'c> {
         self.write(machine, result, value, guard)
     }
 
-    /// Returns a predicate that may be negated in its place, `!p`.
+    /// Returns a predicate that may be negated in the operand, `!p`.
     pub fn signed_predicate(&mut self, machine: &Machine<'c>, operand: &Operand) -> Option<Value<'c>> {
         match operand {
             Operand::Not(inner) => {
                 let value = self.predicate(machine, inner)?;
                 Some(self.b.not(value))
             }
-            // `selp` of a constant.
+            // `selp` with a constant.
             Operand::Number(number) => {
                 let bit = self.int_lanes(1);
                 Some(if *number == 0 { Value::zero(bit) } else { Value::all_ones(bit) })
@@ -56,7 +56,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// What `.and`, `.or` and `.xor` of a comparison make of it and a third source; `None` where only one of the two is there.
+    /// Combines the result of a comparison with a third source by `.and`, `.or` or `.xor`. Returns `None` if only the
+    /// operation or only the source is present.
     pub(super) fn with_third(
         &mut self,
         machine: &Machine<'c>,
@@ -91,7 +92,7 @@ impl<'c> Emitter<'_, 'c> {
         let (left, right) = (self.read(machine, left, bits)?, self.read(machine, right, bits)?);
         let third = rest.first();
         if ty.ends_with("x2") {
-            // One result per half.
+            // There is one result per half.
             let [low, high] = self.compared_halves(ty, comparison, left, right)?;
             let (low, high) =
                 (self.with_third(machine, parts, third, low)?, self.with_third(machine, parts, third, high)?);
@@ -114,7 +115,7 @@ impl<'c> Emitter<'_, 'c> {
         self.write(machine, second, contrary, guard)
     }
 
-    /// `slct.<type>.<s32 or f32> d, a, b, c`: a where c is not negative, else b.
+    /// Lowers `slct.<type>.<s32 or f32> d, a, b, c`: the result is a if c is not negative, otherwise b.
     fn asm_slct(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
         let ([yes, no, condition], [_, .., ty, by]) = (sources, parts) else { return None };
         let (_, bits) = super::machine::ptx_type(ty)?;
@@ -131,7 +132,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.select(holds, yes, no))
     }
 
-    /// `testp.<property>.f32` and `.f64`, of a number's bits.
+    /// Lowers `testp.<property>.f32` and `.f64`, on a number's bits.
     fn asm_testp(&self, property: &str, value: Value<'c>, bits: u32) -> Option<Value<'c>> {
         let (infinity, normal) = match bits {
             32 => (0x7f80_0000, 0x0080_0000),

@@ -1,4 +1,4 @@
-//! `cvt` to and from numbers of eight bits, which come in pairs.
+//! Lowers `cvt` to and from 8-bit numbers, which come in pairs.
 
 use super::float::Format;
 use super::machine::Machine;
@@ -8,12 +8,12 @@ use crate::llvm::Value;
 use crate::llvm::value::Opcode;
 use crate::ptx::parse::Operand;
 
-/// A format of eight bits.
+/// An 8-bit format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Eighth {
-    /// Four bits of exponent, three of mantissa; no infinity.
+    /// Four bits of exponent and three of mantissa, without infinity.
     E4M3,
-    /// Five bits of exponent, two of mantissa: the upper half of half precision.
+    /// Five bits of exponent and two of mantissa, which is the upper half of half precision.
     E5M2,
 }
 
@@ -30,7 +30,7 @@ impl Eighth {
         if self == Eighth::E4M3 { 3 } else { 2 }
     }
 
-    /// What is added to the exponent.
+    /// Returns the exponent bias.
     fn bias(self) -> u64 {
         if self == Eighth::E4M3 { 7 } else { 15 }
     }
@@ -40,20 +40,21 @@ impl Eighth {
         u64::from(if self == Eighth::E4M3 { 448f32.to_bits() } else { 57344f32.to_bits() })
     }
 
-    /// Bits in single precision of the power of two at which the spacing of numbers is the smallest number: 2^-9 or
-    /// 2^-16.
+    /// Returns the bits in single precision of the power of two at which the distance between numbers is the smallest
+    /// number: 2^-9 or 2^-16.
     fn aligner(self) -> u64 {
         u64::from(if self == Eighth::E4M3 { 16384f32.to_bits() } else { 128f32.to_bits() })
     }
 }
 
-/// Returns whether a conversion is from or to numbers of eight bits.
+/// Returns whether a conversion is from or to 8-bit numbers.
 pub(super) fn is_eighth(parts: &[&str]) -> bool {
     parts.iter().any(|part| Eighth::from_suffix(part).is_some())
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// `cvt.rn.f16x2.e4m3x2`, `cvt.rn.satfinite.e4m3x2.f32`, `cvt.rn.satfinite.e4m3x2.f16x2`, and likewise of `e5m2x2`.
+    /// Lowers `cvt.rn.f16x2.e4m3x2`, `cvt.rn.satfinite.e4m3x2.f32`, `cvt.rn.satfinite.e4m3x2.f16x2`, and the same for
+    /// `e5m2x2`.
     pub(super) fn asm_convert_eighth(
         &mut self,
         machine: &Machine<'c>,
@@ -100,7 +101,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns the low byte of 16 bits as half precision, which holds each such number.
+    /// Returns the low byte of 16 bits as half precision, which contains each such number.
     fn half_of_eighth(&self, byte: Value<'c>, from: Eighth) -> Value<'c> {
         let b = &self.b;
         let same = |number: u64| self.same(byte, number);
@@ -109,7 +110,8 @@ impl<'c> Emitter<'_, 'c> {
         if from == Eighth::E5M2 {
             return canonical(b.ugt(magnitude, same(0x7c)), b.shl(byte, same(8)));
         }
-        // With its exponent and mantissa in the places of a half's, a number is 2^8 too small, denormal ones too.
+        // If its exponent and mantissa are in the positions of a half's, a number is too small by a factor of 2^8,
+        // including denormal numbers.
         let small = self.numbers(b.shl(magnitude, same(7)), Format::HALF);
         let wide = b.cast(Opcode::LLVMFPExt, small, self.t.float().vector(LANES));
         let scale =
@@ -119,8 +121,8 @@ impl<'c> Emitter<'_, 'c> {
         canonical(b.eq(magnitude, same(0x7f)), b.or(b.bitcast(right, byte.ty()), sign))
     }
 
-    /// Single precision, as bits, rounded to the nearest number of eight bits; what is too large, infinity too, becomes
-    /// the largest.
+    /// Rounds single precision, as bits, to the nearest 8-bit number; values that are too large, including infinity,
+    /// become the largest number.
     fn eighth_of(&self, bits: Value<'c>, to: Eighth, relu: bool) -> Value<'c> {
         let b = &self.b;
         let same = |number: u64| self.same(bits, number);
@@ -144,7 +146,7 @@ impl<'c> Emitter<'_, 'c> {
         b.trunc(made, self.int_lanes(8))
     }
 
-    /// `.relu`: negative numbers become zero; NaN stays.
+    /// Implements `.relu`: negative numbers become zero; NaN stays.
     fn positive(&self, value: Value<'c>, bits: u32) -> Value<'c> {
         let b = &self.b;
         let sign = b.lshr(value, self.same(value, u64::from(bits - 1)));

@@ -1,9 +1,9 @@
-//! Floating-point instructions of inline assembly: arithmetic, comparison into values, conversion. Half precision comes
-//! here, since CUDA's own headers write it as assembly.
+//! Floating-point instructions of inline assembly: arithmetic, comparisons with a value as result, conversions. Half
+//! precision occurs here, because CUDA's own headers use assembly for it.
 //!
-//! bfloat16 is computed in `float` and rounded by integer steps: hosts without an instruction for it would call a
-//! function per lane. For `+`, `-`, `*` and `/` that gives the correctly rounded result, as `float` has more than twice
-//! the bits.
+//! bfloat16 is computed in `float` and rounded with integer operations, because hosts without an instruction for it
+//! would call a function for each lane. For `+`, `-`, `*` and `/`, the result is rounded correctly, because `float` has
+//! more than twice the bits.
 
 use super::machine::{Machine, TypeKind, ptx_type};
 use crate::cpu::compute::arithmetic::scalar_bits;
@@ -26,7 +26,7 @@ impl Format {
     /// `f16`.
     pub(super) const HALF: Format = Format { bits: 16, brain: false };
 
-    /// Creates a `Format` for one element of a type, as `f16x2`.
+    /// Creates a `Format` for one element of a type, such as `f16x2`.
     fn from_suffix(part: &str) -> Option<Format> {
         Some(match part {
             "f16" | "f16x2" => Format::HALF,
@@ -37,7 +37,7 @@ impl Format {
         })
     }
 
-    /// Returns the same format in the words of the values that checks follow.
+    /// Returns the corresponding format of the values that checks track.
     fn followed(self) -> FloatFormat {
         match (self.bits, self.brain) {
             (16, false) => FloatFormat::Half,
@@ -83,7 +83,7 @@ fn is_packed(part: &str) -> bool {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Follows the result of a floating-point instruction, or of a conversion between floating-point types; of pairs
+    /// Tracks the result of a floating-point instruction, or of a conversion between floating-point types; for pairs,
     /// each half.
     pub(super) fn follow_assembly(
         &mut self,
@@ -116,7 +116,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns the type that a format is computed in.
+    /// Returns the type in which a format is computed.
     fn computed(&self, format: Format) -> Type<'c> {
         match (format.bits, format.brain) {
             (16, false) => self.t.half(),
@@ -125,7 +125,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Bits as numbers.
+    /// Converts bits to numbers.
     pub(super) fn numbers(&self, bits: Value<'c>, format: Format) -> Value<'c> {
         let ty = self.computed(format).vector(LANES);
         if !format.brain {
@@ -135,7 +135,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.bitcast(self.b.shl(wide, self.same(wide, 16)), ty)
     }
 
-    /// Numbers of the type that the format is computed in, as bits of the format.
+    /// Converts numbers of the type in which the format is computed to bits of the format.
     fn bits_of(&self, value: Value<'c>, format: Format, rounding: Rounding) -> Value<'c> {
         if !format.brain {
             return self.b.bitcast(value, self.int_lanes(format.bits));
@@ -144,7 +144,7 @@ impl<'c> Emitter<'_, 'c> {
         let bits = b.bitcast(value, self.int_lanes(32));
         let same = |number: u64| self.same(bits, number);
         let negative = b.lshr(bits, same(31));
-        // What is added so that cutting off the lower half rounds.
+        // This value is added, so that cutting off the lower half rounds the result.
         let added = match rounding {
             Rounding::Nearest => b.add(b.and(b.lshr(bits, same(16)), same(1)), same(0x7fff)),
             Rounding::Zero => same(0),
@@ -164,7 +164,7 @@ impl<'c> Emitter<'_, 'c> {
             .collect()
     }
 
-    /// Packs elements next to each other in a register of `bits` bits, the first lowest.
+    /// Packs elements next to each other in a register of `bits` bits, with the first one lowest.
     pub fn packed(&self, elements: &[Value<'c>], bits: u32) -> Value<'c> {
         let mut whole = Value::zero(self.int_lanes(bits));
         let width = u64::from(bits) / elements.len().max(1) as u64;
@@ -175,7 +175,7 @@ impl<'c> Emitter<'_, 'c> {
         whole
     }
 
-    /// Arithmetic on registers of `bits` bits.
+    /// Lowers arithmetic on registers of `bits` bits.
     pub fn asm_float(
         &mut self,
         machine: &Machine<'c>,
@@ -221,7 +221,7 @@ impl<'c> Emitter<'_, 'c> {
             "fma" | "mad" => self.fma(x, *values.get(1)?, *values.get(2)?),
             "neg" => b.fneg(x),
             "abs" => call("llvm.fabs", &[x]),
-            // The sign of the first, the rest of the second.
+            // The sign comes from the first operand, the rest from the second.
             "copysign" => call("llvm.copysign", &[*values.get(1)?, x]),
             "min" if parts.contains(&"NaN") => call("llvm.minimum", &[x, *values.get(1)?]),
             "max" if parts.contains(&"NaN") => call("llvm.maximum", &[x, *values.get(1)?]),
@@ -244,7 +244,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.clamped(value, parts))
     }
 
-    /// `.sat` and `.relu`.
+    /// Implements `.sat` and `.relu`.
     fn clamped(&self, value: Value<'c>, parts: &[&str]) -> Value<'c> {
         let call =
             |name: &str, arguments: &[Value<'c>]| self.b.call(self.unit().intrinsic(name, &[value.ty()]), arguments);
@@ -264,13 +264,14 @@ impl<'c> Emitter<'_, 'c> {
         Value::vector(&vec![Value::real(like.ty().element(), 1.0); LANES as usize])
     }
 
-    /// Two registers of a floating-point type, compared.
+    /// Compares two registers of a floating-point type.
     pub fn asm_compared(&self, part: &str, comparison: &str, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
         let format = Format::from_suffix(part).filter(|_| !is_packed(part))?;
         self.compared(comparison, TypeKind::Float, self.numbers(left, format), self.numbers(right, format))
     }
 
-    /// `set.<comparison>.<result>.<operands>`: 1 or all bits where it holds, else 0.
+    /// Lowers `set.<comparison>.<result>.<operands>`: the result is 1 or all ones if the comparison is true, otherwise
+    /// 0.
     pub fn asm_set(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
         let [left, right, rest @ ..] = sources else { return None };
         let named: Vec<_> = parts.iter().filter_map(|part| ptx_type(part).map(|ty| (*part, ty))).collect();
@@ -307,7 +308,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(chosen(self, holds, to_bits))
     }
 
-    /// Returns the two halves of registers of a packed type, compared: the lower ones first.
+    /// Compares the two halves of registers of a packed type; returns the result for the lower halves first.
     pub(super) fn compared_halves(
         &self,
         ty: &str,
@@ -345,7 +346,7 @@ impl<'c> Emitter<'_, 'c> {
         let [(to_name, (to_kind, to_bits)), (from_name, (from_kind, from_bits))] = named[..] else { return None };
         let (to, from) = (Format::from_suffix(to_name), Format::from_suffix(from_name));
         if is_packed(to_name) {
-            // Two numbers next to each other: the first source is the upper one.
+            // Two adjacent numbers: the first source is the upper one.
             let (Some(to), Some(from), [high, low]) = (to, from, sources) else { return None };
             let mut halves = Vec::new();
             for source in [low, high] {
@@ -356,7 +357,7 @@ impl<'c> Emitter<'_, 'c> {
         }
         let [source] = sources else { return None };
         let value = self.read(machine, source, from_bits)?;
-        // Registers are wider than a byte; signed bytes are extended in them.
+        // Registers are wider than a byte; signed bytes are sign-extended in them.
         let register = |this: &Self, made: Value<'c>| match (to_kind, to_bits) {
             (TypeKind::Signed, 8) => this.b.sext(made, this.int_lanes(32)),
             _ => made,
@@ -367,7 +368,7 @@ impl<'c> Emitter<'_, 'c> {
                 let value = self.numbers(value, from);
                 let round = parts.iter().find_map(|part| rounding_intrinsic(part))?;
                 let whole = self.b.call(self.unit().intrinsic(round, &[value.ty()]), &[value]);
-                // Integers are saturated with and without `.sat`.
+                // Integers are saturated with or without `.sat`.
                 Some(register(self, self.saturating(to_kind == TypeKind::Signed, whole, self.t.int(to_bits))))
             }
             (None, Some(to)) => self.integer_to(value, from_kind == TypeKind::Signed, from_bits, to, parts),
@@ -385,7 +386,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns a number in another floating-point format, or rounded to a whole number in the same one.
+    /// Converts a number to another floating-point format, or rounds it to an integer in the same format.
     fn narrowed(&self, value: Value<'c>, to: Format, parts: &[&str]) -> Option<Value<'c>> {
         let rounding = rounding(parts);
         let value = match parts.iter().find_map(|part| rounding_intrinsic(part)) {
@@ -408,7 +409,8 @@ impl<'c> Emitter<'_, 'c> {
         if !to.brain {
             return Some(self.bits_of(self.clamped(self.nudge(near, error, rounding), parts), to, rounding));
         }
-        // A second rounding follows. It sees what the first one lost if that leaves the last bit set ("round to odd").
+        // A second rounding follows. It takes the loss of the first one into account if the first one leaves the last
+        // bit set ("round to odd").
         let cut = self.b.bitcast(self.nudge(near, error, Rounding::Zero), self.int_lanes(32));
         let inexact = self.b.fcmp(RealPredicate::LLVMRealONE, error, Value::zero(error.ty()));
         let odd = self.b.or(cut, self.b.zext(inexact, cut.ty()));
@@ -422,7 +424,7 @@ impl<'c> Emitter<'_, 'c> {
             let made = self.b.cast(opcode, value, self.computed(to).vector(LANES));
             return Some(self.b.bitcast(made, self.int_lanes(to.bits)));
         }
-        // Up to 32 bits a double holds the integer exactly. Larger ones are inexact only where a half has long
+        // Up to 32 bits, a double contains the integer exactly. Larger integers are inexact only if a half has long
         // overflowed.
         let exact = bits <= 32 || (to.bits == 16 && !to.brain);
         if !exact && to.bits == 64 {
@@ -433,8 +435,8 @@ impl<'c> Emitter<'_, 'c> {
         self.narrowed(wide, to, parts)
     }
 
-    /// Integers of 64 bits as near ones that a double holds exactly. What is lost of a large one sets the last bit that
-    /// stays, so that rounding to 24 bits or fewer gives what it would have given for the integer itself.
+    /// Converts 64-bit integers to near integers that a double contains exactly. The lost bits of a large integer set
+    /// the last remaining bit, so that rounding to 24 bits or fewer gives the same result as for the integer itself.
     fn rounded_to_odd(&self, value: Value<'c>, signed: bool) -> Value<'c> {
         const EXACT: u64 = 1 << 53;
         const LOST: u64 = (1 << 11) - 1;
@@ -449,7 +451,7 @@ impl<'c> Emitter<'_, 'c> {
         b.select(large, b.or(b.and(value, number(!LOST)), last), value)
     }
 
-    /// `cvt.sat` between integers.
+    /// Lowers `cvt.sat` between integers.
     fn saturated(&self, value: Value<'c>, from: (TypeKind, u32), to: (TypeKind, u32)) -> Option<Value<'c>> {
         let (signed, to_signed) = (from.0 == TypeKind::Signed, to.0 == TypeKind::Signed);
         let wide = self.int_lanes(64);

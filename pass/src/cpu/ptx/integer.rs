@@ -7,7 +7,7 @@ use crate::llvm::value::Opcode;
 use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Returns an arithmetic or logic instruction on integers.
+    /// Lowers an arithmetic or logic instruction on integers.
     pub fn asm_integer(
         &mut self,
         machine: &mut Machine<'c>,
@@ -77,7 +77,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             "abs" => b.call(self.unit().intrinsic("llvm.abs", &[x.ty()]), &[x, Value::int(self.t.int(1), 0)]),
             "shl" | "shr" => {
-                // Shifts by more than the width give zero, or the sign.
+                // Shifts by the width or more give zero, or the sign.
                 let by = self.read(machine, &sources[1], 32)?;
                 let by = self.b.fit_lanes(by, x.ty());
                 let b = &self.b;
@@ -153,7 +153,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// `lop3`: any function of three bits, by its table, a number or an argument that is one.
+    /// Lowers `lop3`: any function of three bits, given by its table, which is a number or an argument with a constant
+    /// value.
     fn lop3(&self, machine: &Machine<'c>, values: &[Value<'c>], table: &Operand) -> Option<Value<'c>> {
         let [x, y, z, ..] = values else { return None };
         let table = match table {
@@ -173,7 +174,8 @@ impl<'c> Emitter<'_, 'c> {
         Some(result)
     }
 
-    /// `lop3.or.b32 d|p, a, b, c, table, q`: p is whether d is not zero, or q; `.and`: both.
+    /// Lowers `lop3.or.b32 d|p, a, b, c, table, q`: p is true if d is not zero or q is true; for `.and`, both are
+    /// required.
     pub(super) fn asm_lop3_tested(
         &mut self,
         machine: &mut Machine<'c>,
@@ -199,7 +201,7 @@ impl<'c> Emitter<'_, 'c> {
         self.write(machine, holds, both, guard)
     }
 
-    /// Ones in the lowest `length` bits.
+    /// Returns a value with ones in the lowest `length` bits.
     fn low_mask(&self, length: Value<'c>, bits: u32) -> Value<'c> {
         let b = &self.b;
         let whole = b.ugt(length, self.same(length, u64::from(bits - 1)));
@@ -219,7 +221,7 @@ impl<'c> Emitter<'_, 'c> {
         if !signed {
             return field;
         }
-        // The sign is the field's highest bit, as far as the word reaches.
+        // The sign is the field's highest bit that is within the word.
         let top = b.sub(b.add(start, length), self.same(start, 1));
         let top = b.select(b.ugt(top, most), most, top);
         let empty = b.eq(length, self.same(length, 0));
@@ -229,7 +231,7 @@ impl<'c> Emitter<'_, 'c> {
         b.select(empty, self.same(x, 0), b.select(negative, filled, field))
     }
 
-    /// `add.cc`, `addc`, `mad.cc` and their kin, in twice the width.
+    /// Lowers `add.cc`, `addc`, `mad.cc` and similar instructions, with twice the width.
     fn carry_chain(
         &mut self,
         machine: &mut Machine<'c>,
@@ -250,7 +252,7 @@ impl<'c> Emitter<'_, 'c> {
         };
         let sum = match opcode {
             "add" | "addc" => b.add(b.add(zext(values[0]), zext(*values.get(1)?)), carry),
-            // The borrow shows as a carry out of the difference.
+            // The borrow is visible as a carry out of the difference.
             "sub" | "subc" => b.sub(b.sub(zext(values[0]), zext(*values.get(1)?)), carry),
             "mad" | "madc" => {
                 let extend = |value: Value<'c>| if signed { b.sext(value, wide) } else { b.zext(value, wide) };

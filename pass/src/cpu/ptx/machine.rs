@@ -1,4 +1,4 @@
-//! Registers of inline assembly: how operands are read, written and compared.
+//! The registers of inline assembly: reading, writing and comparing operands.
 
 use crate::cpu::compute::arithmetic::scalar_bits;
 use crate::cpu::emitter::{Emitter, context};
@@ -10,22 +10,22 @@ use crate::ptx::parse::Operand;
 use std::collections::HashMap;
 use warpline_format::abi::reserved_shared;
 
-/// Registers of one piece of assembly, as vectors of lanes. Floats are held as their bits.
+/// The registers of one piece of assembly, as vectors of lanes. Floats are stored as their bits.
 pub struct Machine<'c> {
-    /// Keyed by name.
+    /// The registers, keyed by name.
     pub registers: HashMap<String, Value<'c>>,
-    /// `$0` and on.
+    /// The outputs `$0` and following.
     pub outputs: Vec<Option<Value<'c>>>,
     /// The operands after the outputs.
     pub inputs: Vec<Value<'c>>,
-    /// Lanes that may access memory.
+    /// The lanes that may access memory.
     pub lanes: Value<'c>,
-    /// Carry of the `.cc` instructions, 0 or 1 in the width of the last one.
+    /// The carry of the `.cc` instructions, which is 0 or 1 with the width of the last one.
     pub carry: Option<Value<'c>>,
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// `<32 x iN>`.
+    /// Returns `<32 x iN>`.
     pub fn int_lanes(&self, bits: u32) -> Type<'c> {
         self.t.int(bits).vector(LANES)
     }
@@ -91,8 +91,8 @@ impl<'c> Emitter<'_, 'c> {
         self.register_lanes(register, self.t.int(bits))
     }
 
-    /// `%reserved_smem_offset_*`. Offsets are the lower half of host addresses, as those of other shared pointers in 32
-    /// bits.
+    /// Returns `%reserved_smem_offset_*`. Offsets are the lower half of host addresses, like other shared pointers in
+    /// 32 bits.
     fn reserved_shared(&mut self, register: &str) -> Option<Value<'c>> {
         let from = match register {
             "begin" | "0" => 0,
@@ -107,7 +107,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.splat(place, LANES))
     }
 
-    /// Sets an operand; with `keep`, only the lanes that the guard lets through.
+    /// Sets an operand; with `keep`, only in the lanes for which the guard is true.
     pub fn write(
         &mut self,
         machine: &mut Machine<'c>,
@@ -158,7 +158,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(if scalar_bits(value.ty()) == 1 { value } else { self.b.ne(value, self.same(value, 0)) })
     }
 
-    /// Returns whether an operand is a predicate, not a number that could be used as one.
+    /// Returns whether an operand is a predicate, as opposed to a number that could be used as a predicate.
     pub fn is_predicate(&self, machine: &Machine<'c>, operand: &Operand) -> bool {
         let value = match operand {
             Operand::Register(name) => machine.registers.get(name).copied(),
@@ -170,7 +170,7 @@ impl<'c> Emitter<'_, 'c> {
         value.is_some_and(|value| scalar_bits(value.ty()) == 1)
     }
 
-    /// Numbers or integers, compared.
+    /// Compares numbers or integers.
     pub fn compared(&self, comparison: &str, kind: TypeKind, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
         if kind == TypeKind::Float {
             let predicate = match comparison {
@@ -209,7 +209,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.icmp(predicate, left, right))
     }
 
-    /// Bits as a float of that width.
+    /// Interprets bits as a float of that width.
     pub fn as_float(&self, bits_value: Value<'c>, bits: u32) -> Option<Value<'c>> {
         let ty = match bits {
             16 => self.t.half(),
@@ -221,7 +221,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// Kind of type in a PTX type suffix.
+/// The kind of type in a PTX type suffix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeKind {
     /// Unsigned or untyped.
@@ -232,7 +232,7 @@ pub enum TypeKind {
     Float,
 }
 
-/// Reads a type suffix: its kind and the bits of a register.
+/// Reads a type suffix; returns its kind and the number of bits of a register.
 pub fn ptx_type(part: &str) -> Option<(TypeKind, u32)> {
     match part {
         "f16x2" | "bf16x2" => return Some((TypeKind::Float, 32)),

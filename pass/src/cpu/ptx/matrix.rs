@@ -7,7 +7,8 @@ use crate::matrix::{Multiply, Rows};
 use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
-    /// Returns the bits of a float rounded to `tf32`, whose low 13 bits are zero: to nearest, ties to even (`rn`) or away (`rna`).
+    /// Returns the bits of a float rounded to `tf32`, whose low 13 bits are zero: to nearest, ties to even (`rn`) or
+    /// ties away from zero (`rna`).
     pub fn tensor32(&self, bits: Value<'c>, parts: &[&str]) -> Option<Value<'c>> {
         let b = &self.b;
         let number = |value: u64| self.same(bits, value);
@@ -22,7 +23,8 @@ impl<'c> Emitter<'_, 'c> {
         Some(b.select(nan, number(0x7fff_ffff), rounded))
     }
 
-    /// `mma`, `ldmatrix`, `stmatrix` and `movmatrix` of inline assembly; `None`: a form that is not supported.
+    /// Lowers `mma`, `ldmatrix`, `stmatrix` and `movmatrix` of inline assembly; returns `None` for a form that is not
+    /// supported.
     pub fn asm_matrix(
         &mut self,
         machine: &mut Machine<'c>,

@@ -8,7 +8,7 @@ use crate::llvm::Value;
 use crate::llvm::value::AtomicOp;
 use crate::ptx::parse::Operand;
 
-/// Numbers below are places in shared memory, of which no GPU has so much.
+/// Numbers below this value are offsets in shared memory; no GPU has so much shared memory.
 const MOST_SHARED: u64 = 1 << 20;
 
 /// Returns whether an operation names shared memory.
@@ -17,7 +17,8 @@ fn shared_part(parts: &[&str]) -> bool {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Host addresses of an assembly's memory operand. Shared pointers in 32 bits get their upper half back.
+    /// Returns the host addresses of an assembly's memory operand. The upper half of 32-bit shared pointers is
+    /// restored.
     pub fn asm_address(&mut self, machine: &Machine<'c>, parts: &[&str], operand: &Operand) -> Option<Value<'c>> {
         let Operand::Memory(base, offset) = operand else { return None };
         let narrow = match &**base {
@@ -48,7 +49,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.add(value, self.same(value, *offset as u64)))
     }
 
-    /// Returns the host address of a number in the place of a shared address.
+    /// Returns the host address for a number that is used as a shared address.
     fn literal_address(&mut self, machine: &Machine<'c>, base: &Operand, offset: i64) -> Option<Value<'c>> {
         let number = match base {
             Operand::Number(number) => *number,
@@ -63,15 +64,15 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.splat(address, LANES))
     }
 
-    /// Returns the host address of a number in the place of a shared address: GPUs count from the block's first byte. `None`
-    /// for what is not such a number.
+    /// Returns the host address for a number that is used as a shared address: GPUs count from the block's first byte.
+    /// Returns `None` if the value is not such a number.
     pub fn literal_shared(&mut self, number: Value<'c>) -> Option<Value<'c>> {
         number.as_u64().filter(|number| *number < MOST_SHARED)?;
         let shared = self.field(context::SHARED);
         Some(self.b.add(shared, number))
     }
 
-    /// Host addresses of shared pointers that were cut to 32 bits.
+    /// Returns the host addresses of shared pointers that were truncated to 32 bits.
     pub fn widen_shared(&mut self, low: Value<'c>) -> Value<'c> {
         let shared = self.field(context::SHARED);
         let long = self.t.int(64);
@@ -84,7 +85,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.add(shared, self.b.sext(offset, self.shaped(low, long)))
     }
 
-    /// Lanes that the guard lets through.
+    /// Returns the lanes for which the guard is true.
     pub fn guarded_mask(&mut self, machine: &Machine<'c>, guard: Option<Value<'c>>) -> Value<'c> {
         match guard {
             Some(guard) => {
@@ -95,7 +96,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// `ld`; `None`: a form that is not supported.
+    /// Lowers `ld`; returns `None` for a form that is not supported.
     pub fn asm_load(
         &mut self,
         machine: &mut Machine<'c>,
@@ -115,7 +116,7 @@ impl<'c> Emitter<'_, 'c> {
         targets.iter().zip(values).try_for_each(|(target, value)| self.write(machine, target, value, guard))
     }
 
-    /// `st`; `None`: a form that is not supported.
+    /// Lowers `st`; returns `None` for a form that is not supported.
     pub fn asm_store(
         &mut self,
         machine: &mut Machine<'c>,
@@ -135,7 +136,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(())
     }
 
-    /// `cp.async`: source bytes, zero-filled to the size.
+    /// Lowers `cp.async`: copies the source bytes, and fills the rest of the size with zeros.
     pub fn copy_async(
         &mut self,
         machine: &mut Machine<'c>,
@@ -146,7 +147,7 @@ impl<'c> Emitter<'_, 'c> {
         if !parts.contains(&"async") || parts.contains(&"bulk") {
             return None;
         }
-        // A cache policy comes last, and changes no byte.
+        // A cache policy is the last operand, and it does not change any byte.
         let policy = usize::from(parts.contains(&"cache_hint"));
         let operands = operands.get(..operands.len().checked_sub(policy)?)?;
         let to = self.asm_address(machine, &["shared"], operands.first()?)?;
@@ -156,7 +157,7 @@ impl<'c> Emitter<'_, 'c> {
             Operand::Number(size) => *size,
             argument => self.read(machine, argument, 32)?.constant_element(0)?.as_u64()?,
         };
-        // After the size comes how much of it is read, or a predicate under which nothing is read.
+        // The operand after the size is the number of bytes that are read, or a predicate under which nothing is read.
         let ignored = match operands.get(3) {
             Some(operand @ (Operand::Register(_) | Operand::Argument(_))) => {
                 self.predicate(machine, operand).filter(|_| self.is_predicate(machine, operand))
@@ -182,7 +183,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(())
     }
 
-    /// `atom` and `red`; `None`: a form that is not supported.
+    /// Lowers `atom` and `red`; returns `None` for a form that is not supported.
     pub fn asm_atomic(
         &mut self,
         machine: &mut Machine<'c>,
@@ -205,7 +206,7 @@ impl<'c> Emitter<'_, 'c> {
             if !sums || results.len() != values.len() {
                 return None;
             }
-            // As on a GPU, each element is an atomic of its own.
+            // As on a GPU, each element is a separate atomic operation.
             for (index, (value, result)) in values.iter().zip(results).enumerate() {
                 let value = self.read(machine, value, bits)?;
                 let value = self.as_float(value, bits)?;

@@ -1,4 +1,4 @@
-//! Pointers and the spaces that they lead to, in inline assembly.
+//! Pointers and their spaces in inline assembly.
 
 use super::machine::Machine;
 use crate::cpu::emitter::Emitter;
@@ -6,8 +6,8 @@ use crate::llvm::Value;
 use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
-    /// `cvta`. Generic, global and shared pointers are host addresses, of which 32-bit shared ones lack the upper half; those
-    /// to the lanes' stacks are offsets.
+    /// Lowers `cvta`. Generic, global and shared pointers are host addresses; 32-bit shared pointers do not contain the
+    /// upper half. Pointers to the lanes' stacks are offsets.
     pub fn asm_converted_pointer(
         &mut self,
         machine: &Machine<'c>,
@@ -28,7 +28,7 @@ impl<'c> Emitter<'_, 'c> {
             return back.then_some(value);
         }
         if parts.contains(&"shared") && !back {
-            // A register of 32 bits that was extended lacks the upper half, which no address has as zero.
+            // A 32-bit register that was extended does not contain the upper half, which is not zero in any address.
             let low = self.b.trunc(value, self.int_lanes(32));
             let whole = self.widen_shared(low);
             let cut = self.b.eq(self.b.lshr(value, self.same(value, 32)), self.same(value, 0));
@@ -37,7 +37,8 @@ impl<'c> Emitter<'_, 'c> {
         Some(value)
     }
 
-    /// `mapa` and `getctarank`: addresses in the shared memory of other blocks of the cluster, and whose they are.
+    /// Lowers `mapa` and `getctarank`: addresses in the shared memory of other blocks of the cluster, and the ranks of
+    /// their blocks.
     pub fn asm_cluster_address(
         &mut self,
         machine: &mut Machine<'c>,

@@ -1,4 +1,4 @@
-//! Texture fetches and surface accesses of inline assembly: calls of the runtime's texture unit.
+//! The texture fetches and surface accesses of inline assembly, which become calls of the runtime's texture unit.
 
 use super::machine::Machine;
 use crate::cpu::emitter::leaf::Leaf;
@@ -9,7 +9,7 @@ use crate::llvm::Value;
 use crate::ptx::parse::Operand;
 use warpline_format::abi::{NO_SITE, surface, texture};
 
-/// Where handles, coordinates and values are in the memory that a call is given, and its size.
+/// The positions of handles, coordinates and values in the memory that a call receives, and its size.
 const COORDINATES: u64 = 8 * LANES as u64;
 const VALUES: u64 = COORDINATES + 4 * 4 * LANES as u64;
 const BYTES: u64 = VALUES + 4 * 8 * LANES as u64;
@@ -30,7 +30,8 @@ fn geometry(parts: &[&str]) -> Option<u32> {
     })
 }
 
-/// Place of each coordinate of the assembly among x, y, z and layer. What the assembly has more is padding.
+/// Returns the position of each coordinate of the assembly among x, y, z and layer. Additional operands of the assembly
+/// are padding.
 fn places(geometry: u32) -> &'static [u64] {
     match geometry {
         texture::ONE => &[0],
@@ -42,7 +43,7 @@ fn places(geometry: u32) -> &'static [u64] {
     }
 }
 
-/// Element and count of a surface access: bytes of an element, number of them.
+/// Returns the size of an element of a surface access in bytes, and the number of elements.
 fn surface_elements(parts: &[&str]) -> Option<(u32, u32)> {
     let bits = parts.iter().find_map(|part| match *part {
         "b8" => Some(8),
@@ -56,8 +57,8 @@ fn surface_elements(parts: &[&str]) -> Option<(u32, u32)> {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Returns the object that a texture reference is bound to: its variable holds the handle. The hardware does not read that
-    /// from memory, and nothing is recorded.
+    /// Returns the object to which a texture reference is bound; the reference's variable contains the handle. The
+    /// hardware does not read the handle from memory, so nothing is recorded.
     pub fn texture_handle(&mut self, call: Value<'c>) -> Emitted<Leaf<'c>> {
         let Leaf::Uniform(address) = self.leaf(call.operand(0))? else {
             return Err(Refusal::new(call, "a texture reference chosen when the kernel runs"));
@@ -72,7 +73,7 @@ impl<'c> Emitter<'_, 'c> {
         self.i32(site.unwrap_or(NO_SITE))
     }
 
-    /// Memory for a call, with handles and coordinates in it.
+    /// Returns memory for a call, after storing handles and coordinates in it.
     fn texture_operands(&mut self, machine: &Machine<'c>, operand: &Operand, geometry: u32) -> Option<Value<'c>> {
         let Operand::Texture(handle, coordinates) = operand else { return None };
         let place = self.once("texture", |this| this.entry.alloca(this.t.int(8).array(BYTES), 64));
@@ -89,8 +90,8 @@ impl<'c> Emitter<'_, 'c> {
         Some(place)
     }
 
-    /// `tex` and `tld4`; `None`: a form that is not supported. Levels and gradients do not matter, as images have one
-    /// level.
+    /// Lowers `tex` and `tld4`; returns `None` for a form that is not supported. Levels and gradients have no effect,
+    /// because images have only one level.
     pub fn asm_texture(
         &mut self,
         machine: &mut Machine<'c>,
@@ -140,7 +141,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(())
     }
 
-    /// `suld` and `sust`; `None`: a form that is not supported.
+    /// Lowers `suld` and `sust`; returns `None` for a form that is not supported.
     pub fn asm_surface(
         &mut self,
         machine: &mut Machine<'c>,
@@ -149,7 +150,7 @@ impl<'c> Emitter<'_, 'c> {
         guard: Option<Value<'c>>,
     ) -> Option<()> {
         let geometry = geometry(parts)?;
-        // The formatted forms convert.
+        // The formatted forms convert values.
         if parts.get(1) != Some(&"b") {
             return None;
         }
@@ -188,7 +189,7 @@ impl<'c> Emitter<'_, 'c> {
         if !store {
             for (index, element) in elements.iter().enumerate() {
                 let value = self.b.load(self.int_lanes(64), at(self, index), 64);
-                // Bytes come in registers of 16 bits.
+                // Bytes are in registers of 16 bits.
                 let value = self.b.fit_lanes(value, self.int_lanes((8 * bytes).max(16)));
                 self.write(machine, element, value, guard)?;
             }

@@ -1,12 +1,12 @@
-//! Video instructions of inline assembly: arithmetic on the two halves or four bytes of a word, as `__vabsdiffu4` and
-//! its kin use it, and on whole words; dot products.
+//! Video instructions of inline assembly: arithmetic on the two halves or four bytes of a word, as in `__vabsdiffu4`
+//! and similar functions, and on whole words; dot products.
 
 use super::machine::{Machine, TypeKind};
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
 use crate::ptx::parse::Operand;
 
-/// Returns the instruction and the bits of each of its elements: `vadd4` is `vadd` with 8.
+/// Returns the instruction and the number of bits of each of its elements: `vadd4` is `vadd` with 8.
 pub fn video(opcode: &str) -> Option<(&str, u32)> {
     let (name, bits) = match opcode.strip_suffix('4') {
         Some(name) => (name, 8),
@@ -15,14 +15,14 @@ pub fn video(opcode: &str) -> Option<(&str, u32)> {
     matches!(name, "vadd" | "vsub" | "vabsdiff" | "vavrg" | "vmin" | "vmax" | "vset").then_some((name, bits))
 }
 
-/// Returns whether an instruction is one on whole words.
+/// Returns whether an instruction operates on whole words.
 pub fn scalar_video(opcode: &str) -> bool {
     matches!(opcode, "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr")
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// `dp4a` and `dp2a`: the sum of products of the four bytes of `x`, or of its two halves, with bytes of `y`; of
-    /// halves `lo` and `hi` select the bytes. Both sources have types of their own.
+    /// Lowers `dp4a` and `dp2a`: the sum of products of the four bytes of `x`, or of its two halves, with bytes of `y`;
+    /// for halves, `lo` and `hi` select the bytes. Each source has its own type.
     pub fn dot_product(&self, parts: &[&str], x: Value<'c>, y: Value<'c>, sum: Value<'c>) -> Option<Value<'c>> {
         let [name, mode @ .., first, second] = parts else { return None };
         let b = &self.b;
@@ -41,9 +41,9 @@ impl<'c> Emitter<'_, 'c> {
         Some(products.fold(sum, |sum, product| b.add(sum, product)))
     }
 
-    /// Returns a video instruction on whole words ("Scalar Video Instructions" of the PTX manual): result, first and second
-    /// source have types of their own, and what comes out may be added to or compared with a third one. `None`: a form
-    /// that is not supported, as one with parts of words.
+    /// Lowers a video instruction on whole words ("Scalar Video Instructions" of the PTX manual). The result and both
+    /// sources have their own types, and the result may be added to or compared with a third source. Returns `None` for
+    /// a form that is not supported, such as one with parts of words.
     pub fn asm_scalar_video(
         &mut self,
         machine: &Machine<'c>,
@@ -64,7 +64,7 @@ impl<'c> Emitter<'_, 'c> {
         let extend = |value: Value<'c>, ty: &str| if ty == "s32" { b.sext(value, long) } else { b.zext(value, long) };
         let (x, y) = (extend(x, first), extend(y, second));
         let number = |value: i64| self.same(x, value as u64);
-        // 64 bits hold all of these exactly.
+        // 64 bits contain all of these values exactly.
         let amount = || match (rest.contains(&"clamp"), rest.contains(&"wrap")) {
             (true, _) => Some(self.two("llvm.umin", y, number(32))),
             (_, true) => Some(b.and(y, number(31))),
@@ -97,12 +97,14 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns a video instruction ("Video Instructions" of the PTX manual); `None`: a form that is not supported.
+    /// Lowers a video instruction ("Video Instructions" of the PTX manual); returns `None` for a form that is not
+    /// supported.
     pub fn asm_video(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
         let (name, bits) = video(parts[0])?;
         let [x, y, z] = sources else { return None };
         let (x, y, z) = (self.read(machine, x, 32)?, self.read(machine, y, 32)?, self.read(machine, z, 32)?);
-        // A set has no type of its result but 0 and 1; the others name result, first and second source.
+        // For `vset`, the result is 0 or 1 and has no type; the other instructions name the types of the result and of
+        // both sources.
         let signed = parts.get(2)?.starts_with('s');
         let kind = if signed { TypeKind::Signed } else { TypeKind::Bits };
         let b = &self.b;
@@ -116,7 +118,7 @@ impl<'c> Emitter<'_, 'c> {
                 if signed { b.ashr(up, down) } else { b.lshr(up, down) }
             };
             let (left, right) = (part(x), part(y));
-            // The parts and what becomes of them fit 32 bits with their signs.
+            // The parts and their results fit in 32 bits with their signs.
             let compare = |how: &str, one, other| self.compared(how, TypeKind::Signed, one, other);
             let mut result = match name {
                 "vadd" => b.add(left, right),

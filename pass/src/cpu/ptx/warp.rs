@@ -7,13 +7,14 @@ use crate::cpu::target::types::LANES;
 use crate::llvm::Value;
 use crate::ptx::parse::Operand;
 
-/// Returns whether the lowering of an instruction is here.
+/// Returns whether this file lowers an instruction.
 pub(super) fn exchanges(opcode: &str) -> bool {
     matches!(opcode, "shfl" | "vote" | "match" | "redux" | "elect" | "activemask")
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// `shfl`, `vote`, `match`, `redux`, `elect` and `activemask`; `None`: a form that is not supported.
+    /// Lowers `shfl`, `vote`, `match`, `redux`, `elect` and `activemask`; returns `None` for a form that is not
+    /// supported.
     pub fn asm_exchange(
         &mut self,
         machine: &mut Machine<'c>,
@@ -35,7 +36,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// `a|p` or `a` gets a value and, if it is a pair, a predicate.
+    /// Writes a value to `a|p` or `a` and, if it is a pair, a predicate.
     fn write_pair(
         &mut self,
         machine: &mut Machine<'c>,
@@ -79,7 +80,7 @@ impl<'c> Emitter<'_, 'c> {
         };
         let votes = self.signed_predicate(machine, votes)?;
         let votes = self.bits(votes);
-        // Among the members that take part.
+        // Limits lanes to the participating members.
         let among = |this: &Self, lanes| this.b.and(this.b.splat(lanes, LANES), members);
         let (yes, all) = (among(self, self.b.and(votes, self.mask())), among(self, self.mask()));
         let mode = parts.iter().find(|part| matches!(**part, "ballot" | "any" | "all" | "uni"))?;
@@ -136,7 +137,7 @@ impl<'c> Emitter<'_, 'c> {
         self.write(machine, result, reduced, guard)
     }
 
-    /// `elect.sync d|p, members`: the lowest lane of the members that run it.
+    /// Lowers `elect.sync d|p, members`: selects the lowest of the members that execute it.
     fn asm_elect(
         &mut self,
         machine: &mut Machine<'c>,

@@ -1,4 +1,4 @@
-//! Shapes of all values of a function, and where its lanes can part.
+//! The shapes of all values of a function, and the positions where its lanes can diverge.
 
 use super::body::Body;
 use super::flow::Flow;
@@ -11,19 +11,19 @@ use crate::llvm::value::Opcode;
 use crate::llvm::{Type, Value};
 use std::collections::{HashMap, HashSet};
 
-/// For which blocks of threads a version of a kernel is made.
+/// The shapes of thread blocks for which a version of a kernel is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// Warps are runs of `threadIdx.x`.
+    /// Blocks in which each warp is a sequence of consecutive `threadIdx.x`.
     Linear,
-    /// Half warps are.
+    /// Blocks in which each half warp is such a sequence.
     Half,
-    /// Any block.
+    /// Blocks of any shape.
     General,
 }
 
 impl Version {
-    /// Groups of lanes with a base of their own.
+    /// Returns the number of groups of lanes with a separate base.
     pub fn groups(self) -> usize {
         match self {
             Version::Linear => 1,
@@ -31,7 +31,7 @@ impl Version {
         }
     }
 
-    /// The suffix of its functions' names.
+    /// Returns the suffix of the names of its functions.
     pub fn suffix(self) -> &'static str {
         match self {
             Version::Linear => "linear",
@@ -41,19 +41,19 @@ impl Version {
     }
 }
 
-/// What is known of a function's values in one version.
+/// The properties of a function's values in one version.
 pub struct Analysis<'c> {
     version: Version,
     shapes: HashMap<Value<'c>, Shape>,
     ranges: HashMap<Value<'c>, Range>,
     /// Values of cautious regions that lanes in different iterations cannot share.
     apart: Vec<Value<'c>>,
-    /// Waiting lanes.
+    /// The analysis of waiting lanes.
     pub flow: Flow,
 }
 
 impl<'c> Analysis<'c> {
-    /// Analyses a function. `arguments_uniform`: it is a kernel.
+    /// Analyses a function. `arguments_uniform` means that the function is a kernel.
     pub fn new(body: &Body<'c>, version: Version, arguments_uniform: bool, layout: Layout<'_>) -> Analysis<'c> {
         let mut analysis = Analysis {
             version,
@@ -66,8 +66,8 @@ impl<'c> Analysis<'c> {
             let shape = if arguments_uniform { Shape::Uniform } else { VARYING };
             analysis.shapes.insert(argument, shape);
         }
-        // Branches start out as taken by all lanes together; each round splits those whose condition turned out to
-        // vary, which can make more phis vary. Both only grow, so this ends.
+        // At first, all lanes are assumed to take each branch together. Each iteration splits the branches whose
+        // condition was found to vary, which can make more phis vary. Both sets only grow, so this ends.
         loop {
             let ends = body.ends(|condition| analysis.shape(condition) != Shape::Uniform);
             let flow = Flow::new(&ends, &body.regions);
@@ -79,12 +79,12 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    /// Shape of a value.
+    /// Returns the shape of a value.
     pub fn shape(&self, value: Value<'c>) -> Shape {
         self.shapes.get(&value).copied().unwrap_or(Shape::Uniform)
     }
 
-    /// Returns the facts of an affine value.
+    /// Returns the properties of an affine value.
     pub fn affine(&self, value: Value<'c>) -> Option<Affine> {
         match self.shape(value) {
             Shape::Affine(affine) => Some(affine),
@@ -135,7 +135,7 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    /// Shape of an operand if it is known yet.
+    /// Returns the shape of an operand, if it is already known.
     fn known(&self, value: Value<'c>) -> Option<Shape> {
         if !(value.is_instruction() || value.is_argument()) {
             Some(Shape::Uniform)
@@ -174,7 +174,7 @@ impl<'c> Analysis<'c> {
                 let fits = bits.is_some_and(|bits| range.fits(bits));
                 let shape = match shapes[0] {
                     Shape::Affine(affine) if bits.is_some_and(|bits| bits > 1) => {
-                        // A wide value that fits the narrow type is its sign extension.
+                        // A wide value that fits in the narrow type is the sign extension of the narrow value.
                         let exact = fits && affine.signed;
                         Shape::affine(affine.stride, exact, exact && range.is_natural())
                     }
@@ -225,7 +225,7 @@ impl<'c> Analysis<'c> {
             Opcode::LLVMAlloca | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (VARYING, None),
             Opcode::LLVMCall => self.call(value, if_uniform, &shapes),
             Opcode::LLVMURem => {
-                // A remainder by a positive number is smaller.
+                // A remainder by a positive number is smaller than the number.
                 let divisor = self.range(operands[1]);
                 let range = divisor.is_natural().then_some(Range { low: 0, high: divisor.high });
                 (if_uniform, range)
@@ -257,7 +257,7 @@ impl<'c> Analysis<'c> {
             if self.flow.accumulates(from, position) {
                 return Some(Shape::Varying { probably_affine: false });
             }
-            // Both sides of one branch come here: lanes choose between the values.
+            // Both sides of one branch lead here, so lanes select between the values.
             let twice = body.blocks[from].successors.iter().filter(|&&next| next == position).count() > 1;
             if twice
                 && body.blocks[from].terminator().condition().is_some_and(|c| self.known(c) != Some(Shape::Uniform))
@@ -266,8 +266,8 @@ impl<'c> Analysis<'c> {
             }
             result = Some(result.map_or(shape, |other| other.meet(shape)));
         }
-        // Where nothing is known but that one incoming value is undefined, any value will do: the others may depend on
-        // the phi itself, and count as soon as something is known of them.
+        // If only one incoming value is known and it is undefined, any value is valid. The other values may depend on
+        // the phi itself, and they count as soon as their shape is known.
         result.or_else(|| phi.incoming().iter().any(|(value, _)| value.is_undef()).then_some(Shape::Uniform))
     }
 
@@ -279,7 +279,7 @@ impl<'c> Analysis<'c> {
         let (left, right) = (value.operand(0), value.operand(1));
         let (left_range, right_range) = (self.range(left), self.range(right));
         let opcode = value.opcode();
-        // A shift by all bits and more is poison.
+        // A shift by the number of bits or more is poison.
         let linear = Linear::recognise(value)
             .filter(|linear| !matches!(linear, Linear::Shifted(_, by) if by.trailing_zeros() >= bits));
         let exact = match &linear {
@@ -336,7 +336,7 @@ impl<'c> Analysis<'c> {
         match shape {
             Shape::Uniform => Shape::Uniform,
             Shape::Affine(affine) if wide && exact(affine) && operands[0].ty().int_bits() != Some(1) => {
-                // The extended value is its own sign extension; it is natural if the narrow one was taken so.
+                // The extended value is its own sign extension; it is natural if the narrow value was zero-extended.
                 let natural = value.opcode() == Some(Opcode::LLVMZExt) || self.range(operands[0]).is_natural();
                 Shape::affine(affine.stride, true, natural)
             }
@@ -378,7 +378,8 @@ impl<'c> Analysis<'c> {
         };
         let operand = value.operand(0);
         match (space(operand.ty()), space(value.ty())) {
-            // A local pointer is an offset in the lane's stack: the same for all lanes when it comes from a variable.
+            // A local pointer is an offset in the lane's stack, which is the same for all lanes if it comes from a
+            // variable.
             (0, 5) if operand.opcode() == Some(Opcode::LLVMAlloca) => Shape::Uniform,
             (from, to) if (from == 5) != (to == 5) => VARYING,
             _ => shape,
@@ -398,7 +399,7 @@ impl<'c> Analysis<'c> {
                 (self.register(register), trusted.then_some(range))
             }
             Call::PassThrough => (shapes.first().copied().unwrap_or(VARYING), None),
-            // Whatever the lanes vote, the verdict is one for all members.
+            // The result of a vote is the same for all members, whatever the lanes' votes are.
             Call::WarpWide if shapes.len() == 2 && callee.name().contains(".vote.") => {
                 (shapes[0].meet(Shape::Uniform), None)
             }
@@ -427,13 +428,14 @@ impl<'c> Analysis<'c> {
     }
 }
 
-/// Values of cautious regions that need not be the same whenever they are computed while the region runs. What depends on
-/// the lane and on values from outside alone is the same, as these do not change meanwhile.
+/// Returns the values of cautious regions that may differ depending on when they are computed while the region runs.
+/// Values that depend only on the lane and on values from outside are not among them, because those do not change while
+/// the region runs.
 fn apart<'c>(body: &Body<'c>) -> Vec<Value<'c>> {
     let mut apart = Vec::new();
     for region in &body.regions {
         let mut timeless: HashSet<Value<'c>> = HashSet::new();
-        // In warp order definitions come before their uses, phis apart.
+        // In warp order, definitions precede their uses, except for phis.
         for value in body.blocks[region.clone()].iter().flat_map(|block| &block.instructions).copied() {
             let operands = if value.is_call() { value.arguments() } else { value.operands() };
             let position = |value: Value<'c>| value.block().and_then(|block| body.positions.get(&block).copied());
@@ -448,7 +450,7 @@ fn apart<'c>(body: &Body<'c>) -> Vec<Value<'c>> {
     apart
 }
 
-/// Returns whether an instruction's value follows from its operands, the lane and the launch.
+/// Returns whether an instruction's value depends only on its operands, the lane and the launch.
 fn is_pure(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(
@@ -484,7 +486,7 @@ fn pure_range(name: &str, call: Value<'_>) -> Option<Range> {
     counts.then_some(Range { low: 0, high: i64::from(bits) })
 }
 
-/// Returns a shape that neither of two successive answers contradicts; never stronger than the older one.
+/// Returns a shape that neither of two successive results contradicts; it is never stronger than the older one.
 fn weaker(old: Shape, new: Shape) -> Shape {
     match (old, new) {
         (Shape::Varying { .. }, _) => old,

@@ -1,4 +1,4 @@
-//! A device function as the lowering sees it: reachable blocks in warp order, and how each ends.
+//! A device function in the form that the lowering uses: reachable blocks in warp order, and the end of each block.
 
 use super::flow::End;
 use crate::ir::graph::Graph;
@@ -12,17 +12,17 @@ use std::ops::Range;
 pub struct BodyBlock<'c> {
     /// The block.
     pub block: Block<'c>,
-    /// Its instructions, phis and terminator among them.
+    /// The instructions of the block, including phis and the terminator.
     pub instructions: Vec<Value<'c>>,
-    /// Positions of the blocks it goes to, in the order of its terminator.
+    /// The positions of the successors, in the order of the terminator.
     pub successors: Vec<usize>,
 }
 
 /// A loop, in positions of the warp order.
 pub struct BodyLoop {
-    /// Its entry.
+    /// The position of the loop's entry.
     pub header: usize,
-    /// Its blocks, ascending; they are neighbours.
+    /// The positions of the loop's blocks in ascending order; they are adjacent.
     pub blocks: Vec<usize>,
 }
 
@@ -30,21 +30,21 @@ pub struct BodyLoop {
 pub struct Body<'c> {
     /// The function.
     pub function: Value<'c>,
-    /// Its reachable blocks.
+    /// The reachable blocks of the function.
     pub blocks: Vec<BodyBlock<'c>>,
-    /// Position of each block.
+    /// The position of each block.
     pub positions: HashMap<Block<'c>, usize>,
-    /// Loops, outer ones first.
+    /// The loops, outer loops first.
     pub loops: Vec<BodyLoop>,
     /// For each loop, whether it may wait for other threads, see [`super::spin`].
     pub spins: Vec<bool>,
-    /// Stretches of blocks that are lowered in the cautious way, see [`super::cautious`].
+    /// Ranges of blocks that are lowered in the cautious way, see [`super::cautious`].
     pub regions: Vec<Range<usize>>,
 }
 
 impl<'c> Body<'c> {
-    /// Reads a function that the preparation passes have seen; which loops spin and which regions are cautious comes later.
-    /// `None`: it is irreducible after all.
+    /// Reads a function after the preparation passes; the spinning loops and the cautious regions are determined later.
+    /// Returns `None` if the function is irreducible after all.
     pub fn new(function: Value<'c>) -> Option<Body<'c>> {
         let source = function.blocks();
         let index: HashMap<Block<'c>, usize> = source.iter().enumerate().map(|(at, block)| (*block, at)).collect();
@@ -100,12 +100,12 @@ impl<'c> Body<'c> {
             .any(|(one, _)| one.blocks.binary_search(&from).is_err())
     }
 
-    /// Position of the function's end.
+    /// Returns the position of the function's end.
     pub fn end(&self) -> usize {
         self.blocks.len()
     }
 
-    /// How each block ends, given which branches may take the lanes apart.
+    /// Returns the end of each block; `splits` states which branches may make lanes diverge.
     pub fn ends(&self, splits: impl Fn(Value<'c>) -> bool) -> Vec<End> {
         (self.blocks.iter())
             .map(|block| match block.successors[..] {

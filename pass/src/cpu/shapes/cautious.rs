@@ -1,9 +1,10 @@
-//! Cautious regions: where lanes of a warp may have to get on while others of it wait in a loop.
+//! Cautious regions: parts of a function where lanes of a warp may have to progress while other lanes of the warp wait
+//! in a loop.
 //!
-//! A lane that holds a lock must give it back while its neighbours poll for it. So between such a loop and the places up to
-//! which other lanes could do something about its end, every value is kept for each lane, and a dispatcher chooses the next
-//! block. What is before and after is lowered as usual: all lanes have come when the region is entered, and all
-//! have left it when what follows runs.
+//! A lane that holds a lock must be able to release it while its neighbours poll for it. The region extends from such a
+//! loop to the positions up to which other lanes could affect the loop's end. In it, every value is kept for each lane,
+//! and a dispatcher selects the next block. The code before and after the region is lowered as usual: all lanes have
+//! arrived when the region is entered, and all have left it when the code after it runs.
 
 use super::analysis::{Analysis, Version};
 use super::body::Body;
@@ -12,10 +13,12 @@ use crate::llvm::Layout;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Finds the cautious regions of a function: disjoint stretches of the warp order, ascending. Loops are inside a region or
-/// around it, or have no block in common with it. `kernel`: the function's end is the thread's.
+/// Finds the cautious regions of a function: disjoint ranges of the warp order in ascending order. A loop is inside a
+/// region, contains it, or has no block in common with it. `kernel` means that the function's end is the end of the
+/// thread.
 pub fn find_regions(body: &mut Body<'_>, kernel: bool, layout: Layout<'_>) {
-    // What is in a region varies, which can make more branches part lanes, so that more can wait: to a fixed point.
+    // Values in a region vary, which can make more branches diverge, so that more lanes can wait. This is repeated
+    // until nothing changes.
     while body.spins.contains(&true) {
         let analysis = Analysis::new(body, Version::General, kernel, layout);
         let grown = grown(body, kernel, |block| analysis.flow.others(block));
@@ -26,7 +29,7 @@ pub fn find_regions(body: &mut Body<'_>, kernel: bool, layout: Layout<'_>) {
     }
 }
 
-/// Returns the regions as they must be at least. `others`: where lanes can wait while a block, or the region that it is in, runs.
+/// Returns the minimal regions. `others` returns the blocks where lanes can wait while a block, or its region, runs.
 fn grown(body: &Body<'_>, kernel: bool, others: impl Fn(usize) -> BTreeSet<usize>) -> Vec<Range<usize>> {
     let mut regions = body.regions.clone();
     for (one, _) in body.loops.iter().zip(&body.spins).filter(|(_, spins)| **spins) {
@@ -46,7 +49,7 @@ fn grown(body: &Body<'_>, kernel: bool, others: impl Fn(usize) -> BTreeSet<usize
     joined(body, regions)
 }
 
-/// Regions that overlap become one, and grow by the loops that they have a part of.
+/// Merges overlapping regions, and extends them by the loops of which they contain a part.
 fn joined(body: &Body<'_>, mut regions: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let overlap = |left: &Range<usize>, right: &Range<usize>| left.start < right.end && right.start < left.end;
     loop {

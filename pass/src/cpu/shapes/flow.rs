@@ -1,26 +1,26 @@
-//! Which blocks may have waiting lanes while another one runs.
+//! Determines which blocks may have waiting lanes while another block runs.
 //!
-//! Blocks are numbered in warp order and the lowest block with waiting lanes runs next. For most blocks only a few
-//! others can be waiting meanwhile (the other side of an enclosing branch, the exits of enclosing loops), so only
-//! these are tested after a block, and only for these masks are kept. This keeps the code, and the time to
-//! compile it, near linear in the number of blocks.
+//! Blocks are numbered in warp order, and the lowest block with waiting lanes runs next. For most blocks, lanes can
+//! wait at only a few other blocks meanwhile (the other side of an enclosing branch, the exits of enclosing loops).
+//! Only these blocks are tested after the block, and only for these blocks are masks kept. In this way, the code size
+//! and the compile time grow nearly linearly with the number of blocks.
 //!
-//! In a cautious region any block may run while lanes wait at any other. To what is around it the region is like one
-//! block: it runs until none of its blocks has waiting lanes.
+//! In a cautious region, any block may run while lanes wait at any other. For the code around it, the region is like
+//! one block: it runs until no lanes wait at its blocks.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// How a block ends. Targets are positions in warp order; the function's end is the position after the last block.
+/// The end of a block. Targets are positions in warp order; the function's end is the position after the last block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All lanes go to one place.
+    /// All lanes go to one target.
     Goto(usize),
-    /// All lanes together go to one of two different places.
+    /// All lanes together go to one of two different targets.
     Either(usize, usize),
-    /// Each lane goes to one of two different places.
+    /// Each lane goes to one of two different targets.
     Split(usize, usize),
-    /// The lanes are gone: after a trap, or the end of the thread.
+    /// The lanes have ended, after a trap or the end of the thread.
     Gone,
 }
 
@@ -34,23 +34,23 @@ impl End {
     }
 }
 
-/// The places that may run next after one way of leaving a block, in the order in which they are tried. Each but the
-/// last runs only if lanes wait there; the last one is certain.
+/// The blocks that may run next after one way of leaving a block, in the order in which they are tested. Each block
+/// except the last runs only if lanes wait there; the last one needs no test.
 pub type Candidates = Vec<usize>;
 
-/// Result of the analysis.
+/// The result of the analysis.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// For each block, those that may have waiting lanes when it starts to run. All are higher. In a region this is so
-    /// when the region is entered there.
+    /// For each block, the blocks that may have waiting lanes when it starts to run. All of them are higher. For a
+    /// block in a region, this applies when the region is entered there.
     pub waiting: Vec<BTreeSet<usize>>,
     regions: Vec<Range<usize>>,
-    /// For each region, where its blocks go outside it.
+    /// For each region, the targets of its blocks outside the region.
     exits: Vec<BTreeSet<usize>>,
 }
 
 impl Flow {
-    /// Analyses blocks given in warp order, with disjoint cautious regions.
+    /// Analyses blocks in warp order, with disjoint cautious regions.
     pub fn new(ends: &[End], regions: &[Range<usize>]) -> Flow {
         let count = ends.len();
         let leaves = |region: &Range<usize>| {
@@ -84,19 +84,20 @@ impl Flow {
         self.regions.iter().position(|region| region.contains(&block))
     }
 
-    /// Its blocks.
+    /// Returns the blocks of a region.
     pub fn blocks(&self, region: usize) -> Range<usize> {
         self.regions[region].clone()
     }
 
-    /// Where lanes can wait when a region is done: where they left it, and where they waited when it was entered.
+    /// Returns where lanes can wait when a region is done: where they left it, and where they waited when it was
+    /// entered.
     pub fn behind(&self, region: usize) -> BTreeSet<usize> {
         let blocks = &self.regions[region];
         let before = self.waiting[blocks.clone()].iter().flatten().copied();
         before.filter(|block| !blocks.contains(block)).chain(self.exits[region].iter().copied()).collect()
     }
 
-    /// Where other lanes can wait while a block runs, or, outside of it, while its region does.
+    /// Returns where other lanes can wait while a block runs or, outside its region, while the region runs.
     pub fn others(&self, block: usize) -> BTreeSet<usize> {
         match self.region(block) {
             Some(region) => self.behind(region),
@@ -104,7 +105,8 @@ impl Flow {
         }
     }
 
-    /// Returns the ways of leaving a block: what may be waiting then, and what may run next.
+    /// Returns the ways of leaving a block: for each, the blocks where lanes may wait, and the blocks that may run
+    /// next.
     fn ways(&self, block: usize, end: &End, count: usize) -> Vec<(BTreeSet<usize>, Candidates)> {
         let way = |targets: &[usize]| {
             let mut ready = self.waiting[block].clone();
@@ -119,8 +121,8 @@ impl Flow {
         }
     }
 
-    /// What may run after `block` when its lanes went to `targets` (none, one, or two of which one may have got
-    /// nothing). `count` is the position of the function's end.
+    /// Returns the blocks that may run after `block` when its lanes went to `targets` (none, one, or two, of which one
+    /// may have received no lanes). `count` is the position of the function's end.
     pub fn candidates(&self, block: usize, targets: &[usize], count: usize) -> Candidates {
         let certain = targets.iter().copied().max().unwrap_or(count);
         let mut all = self.waiting[block].clone();
@@ -130,7 +132,7 @@ impl Flow {
         all.into_iter().collect()
     }
 
-    /// Returns whether lanes from elsewhere may already wait at `target` when a lane of `block` goes there.
+    /// Returns whether other lanes may already wait at `target` when a lane of `block` goes there.
     pub fn accumulates(&self, block: usize, target: usize) -> bool {
         self.region(block).is_some() || self.waiting[block].contains(&target)
     }
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_divergent_diamond_joins() {
-        // 0 splits to 1 and 2, both go to 3.
+        // Block 0 splits to 1 and 2, and both go to 3.
         let flow = Flow::new(&[End::Split(1, 2), End::Goto(3), End::Goto(3), End::Goto(4)], &[]);
         assert_eq!(flow.waiting[1], BTreeSet::from([2]));
         assert_eq!(flow.waiting[2], BTreeSet::from([3]));
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn lanes_that_left_a_loop_wait_for_the_others() {
-        // 1 is the loop: it continues or leaves to 2.
+        // Block 1 is the loop: it continues or leaves to 2.
         let flow = Flow::new(&[End::Goto(1), End::Split(1, 2), End::Goto(3)], &[]);
         assert_eq!(flow.waiting[1], BTreeSet::from([2]));
         assert!(flow.accumulates(1, 2));
@@ -176,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_region_is_like_one_block() {
-        // 0 splits to the region 1..4 and to 5; 2 is a loop, 4 and 5 follow.
+        // Block 0 splits to the region 1..4 and to 5; 2 is a loop, and 4 and 5 follow.
         let ends = [End::Split(1, 5), End::Split(2, 3), End::Split(2, 4), End::Goto(4), End::Goto(5), End::Goto(6)];
         let region = 1..4;
         let flow = Flow::new(&ends, std::slice::from_ref(&region));

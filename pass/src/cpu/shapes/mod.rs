@@ -1,4 +1,5 @@
-//! Facts of a function before it is lowered: the order of its blocks, which values lanes share, where lanes part and wait.
+//! Properties of a function that are determined before it is lowered: the order of its blocks, the values that lanes
+//! share, and the positions where lanes diverge and wait.
 
 pub(super) mod analysis;
 pub(super) mod body;

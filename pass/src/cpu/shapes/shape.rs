@@ -1,44 +1,45 @@
-//! Which values all lanes share, and which differ by a constant from lane to lane.
+//! Determines which values all lanes share, and which differ by a constant from lane to lane.
 //!
-//! Shapes speak of active lanes only. An affine integer narrower than 64 bits is held as a 64-bit base; whether the
-//! wide value is the narrow one's sign or zero extension is part of the shape, so that extending an index keeps it
-//! affine only where no lane can wrap.
+//! Shapes describe active lanes only. An affine integer with fewer than 64 bits is stored as a 64-bit base. The shape
+//! states whether the wide value is the sign or the zero extension of the narrow value, so that an extended index stays
+//! affine only if no lane can wrap.
 
 use crate::ir::range::Range;
 
-/// Shape of a value.
+/// The shape of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The same in all active lanes.
+    /// The value is the same in all active lanes.
     Uniform,
-    /// Base plus lane times stride.
+    /// The value is a base plus the lane number times a stride.
     Affine(Affine),
-    /// Anything. `probably_affine`: an extension of an affine value that might wrap; memory accesses look.
+    /// Any value. `probably_affine` means that the value is an extension of an affine value that might wrap; memory
+    /// accesses test this at run time.
     Varying {
-        /// See above.
+        /// Whether the value is an extension of an affine value that might wrap.
         probably_affine: bool,
     },
 }
 
-/// Facts of an affine value.
+/// The properties of an affine value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
-    /// Difference of neighbouring lanes.
+    /// The difference between neighbouring lanes.
     pub stride: i64,
-    /// The wide value of each active lane is the sign extension of the narrow one.
+    /// Whether the wide value of each active lane is the sign extension of the narrow one.
     pub signed: bool,
-    /// The wide value of each active lane is the zero extension of the narrow one.
+    /// Whether the wide value of each active lane is the zero extension of the narrow one.
     pub unsigned: bool,
 }
 
 /// Any value.
 pub const VARYING: Shape = Shape::Varying { probably_affine: false };
 
-/// Largest stride that is followed: hash-like arithmetic on lane numbers is not worth it.
+/// The largest stride that is tracked; for hash-like arithmetic on lane numbers, tracking is not worthwhile.
 const LARGEST_STRIDE: i64 = 1 << 20;
 
 impl Shape {
-    /// Returns an affine shape, or a weaker one where the stride is zero or too large to be of use.
+    /// Returns an affine shape, or a weaker shape if the stride is zero or too large to be useful.
     pub fn affine(stride: i64, signed: bool, unsigned: bool) -> Shape {
         if stride.unsigned_abs() > LARGEST_STRIDE as u64 {
             return VARYING;
@@ -46,8 +47,8 @@ impl Shape {
         Shape::Affine(Affine { stride, signed, unsigned })
     }
 
-    /// Returns the facts with which a shape takes part in affine arithmetic: stride, and the exactness of its wide value. A
-    /// uniform value is exact either way, since its extension is taken as needed.
+    /// Returns the properties of a shape as an operand of affine arithmetic: the stride, and the exactness of its wide
+    /// value. A uniform value is exact in both ways, because it is extended as needed.
     pub fn terms(self) -> Option<Affine> {
         match self {
             Shape::Uniform => Some(Affine { stride: 0, signed: true, unsigned: true }),
@@ -56,7 +57,8 @@ impl Shape {
         }
     }
 
-    /// Returns the shape of a value that is this on one path and `other` on another, taken by all lanes together.
+    /// Returns the shape of a value that has this shape on one path and the shape `other` on another path, if all lanes
+    /// take a path together.
     pub fn meet(self, other: Shape) -> Shape {
         match (self, other) {
             (Shape::Uniform, Shape::Uniform) => Shape::Uniform,
@@ -69,7 +71,7 @@ impl Shape {
         }
     }
 
-    /// Returns whether a memory access through it should test for a constant stride at run time.
+    /// Returns whether a memory access through the value should test for a constant stride at run time.
     pub fn may_be_affine(self) -> bool {
         match self {
             Shape::Varying { probably_affine } => probably_affine,
@@ -78,7 +80,7 @@ impl Shape {
     }
 }
 
-/// What an addition, subtraction or multiplication promises.
+/// The guarantees of an addition, subtraction or multiplication.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flags {
     /// No signed wrap.
@@ -87,8 +89,8 @@ pub struct Flags {
     pub nuw: bool,
 }
 
-/// Shape of an arithmetic result with this stride on operands of known exactness, `range` being the exact result as
-/// far as it is known.
+/// Returns the shape of an arithmetic result with this stride on operands of known exactness. `range` is the exact
+/// result, as far as it is known.
 pub fn combine(stride: i64, left: Affine, right: Affine, flags: Flags, range: Option<Range>, bits: u32) -> Shape {
     let fits = range.is_some_and(|range| range.fits(bits));
     let natural = range.is_some_and(|range| range.is_natural() && range.fits(bits));
@@ -106,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_thread_index_minus_one_does_not_extend_as_unsigned() {
-        // threadIdx.x - 1u: lane 0 wraps to 2^32 - 1.
+        // For threadIdx.x - 1u, lane 0 wraps to 2^32 - 1.
         let range = Range { low: 0, high: 1023 }.plus(Range::constant(-1));
         let shape = combine(1, EXACT, SAME, Flags::default(), range, 32);
         assert_eq!(shape, Shape::Affine(Affine { stride: 1, signed: true, unsigned: false }));

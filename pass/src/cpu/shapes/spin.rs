@@ -5,14 +5,14 @@ use crate::ir::threads::{exchanges, is_block_barrier, is_seen_by_others, reads_f
 use crate::llvm::Value;
 use std::collections::HashSet;
 
-/// For each loop of a body, whether leaving it can depend on what other threads write: an exit condition that comes
-/// from a volatile or atomic access, or from a call, inside the loop.
+/// Returns, for each loop of a body, whether leaving it can depend on data that other threads write: an exit condition
+/// that comes from a volatile or atomic access, or from a call, inside the loop.
 pub fn spinning_loops(body: &Body<'_>) -> Vec<bool> {
     body.loops.iter().map(|one| spins(body, one)).collect()
 }
 
-/// Returns whether a loop of a body exchanges values with other threads, whatever comes of them. Triton hands them on
-/// through shared memory, so that no exit condition shows them.
+/// Returns whether a loop of a body exchanges values with other threads, whatever their use is. Triton passes such
+/// values through shared memory, so no exit condition shows them.
 pub fn exchanges_values(body: &Body<'_>) -> bool {
     let mut inside = body.loops.iter().flat_map(|one| &one.blocks).flat_map(|&block| &body.blocks[block].instructions);
     inside.any(|value| exchanges(*value))
@@ -37,7 +37,8 @@ fn spins<'c>(body: &Body<'c>, one: &BodyLoop) -> bool {
             return true;
         }
         let mut next = value.operands();
-        // Which value a phi takes depends on the branches of the loop; but those at its entry take the last round's.
+        // The value of a phi depends on the branches of the loop; but the phis at its entry receive the values of the
+        // last iteration.
         if value.is_phi() && block != one.header && !control {
             control = true;
             next.extend(one.blocks.iter().copied().filter_map(condition));
@@ -47,16 +48,16 @@ fn spins<'c>(body: &Body<'c>, one: &BodyLoop) -> bool {
     false
 }
 
-/// Blocks of a loop whose branches decide whether it is left: those that leave it, and those that decide whether a round
-/// comes by one of these.
+/// Returns the blocks of a loop whose branches decide whether it is left: those that leave it, and those that decide
+/// whether an iteration reaches one of these.
 fn leaving(body: &Body<'_>, one: &BodyLoop) -> Vec<usize> {
     let inside = |block: usize| one.blocks.binary_search(&block).is_ok();
     let successors = |block: usize| body.blocks[block].successors.iter().copied();
     let exits: Vec<usize> = one.blocks.iter().copied().filter(|&at| successors(at).any(|next| !inside(next))).collect();
     let mut deciding: Vec<bool> = one.blocks.iter().map(|at| exits.contains(at)).collect();
     for &exit in &exits {
-        // Blocks from which a round still comes by the exit. In warp order only edges back go to lower blocks, and the
-        // blocks of a loop are neighbours.
+        // The blocks from which an iteration can still reach the exit. In warp order, only back edges go to lower
+        // blocks, and the blocks of a loop are adjacent.
         let mut comes = vec![false; one.blocks.len()];
         let mut changed = true;
         while changed {
@@ -78,10 +79,10 @@ fn leaving(body: &Body<'_>, one: &BodyLoop) -> Vec<usize> {
     one.blocks.iter().zip(deciding).filter(|(_, decides)| *decides).map(|(at, _)| *at).collect()
 }
 
-/// Returns whether lanes that wait at a block have nothing to do for others of their warp: on every way from there they
-/// reach a block-wide barrier, which needs the others too, before they could change anything that another thread
-/// sees. So they may stay where they are for as long as others wait in a loop. `kernel`: the function's end is the
-/// thread's.
+/// Returns whether lanes that wait at a block cannot help other lanes of their warp. This is the case if, on every
+/// path, they reach a block-wide barrier, which also needs the other lanes, before they could change anything that
+/// another thread can observe. Such lanes may stay where they are as long as other lanes wait in a loop. `kernel` means
+/// that the function's end is the end of the thread.
 pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
     let (mut work, mut seen) = (vec![block], HashSet::from([block]));
     while let Some(at) = work.pop() {
@@ -97,8 +98,8 @@ pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
     true
 }
 
-/// Returns whether lanes that wait at a block of a kernel have nothing left to do: on every way from there they reach
-/// its end, without a barrier and without doing anything that another thread sees.
+/// Returns whether lanes that wait at a block of a kernel have no more work. This is the case if, on every path, they
+/// reach the kernel's end without a barrier and without doing anything that another thread can observe.
 pub fn is_as_good_as_gone(body: &Body<'_>, block: usize) -> bool {
     let (mut work, mut seen) = (vec![block], HashSet::from([block]));
     while let Some(at) = work.pop() {
