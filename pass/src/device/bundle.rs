@@ -1,13 +1,13 @@
-//! Bundles: accesses of a basic block that lie at constant distances from each other share one record.
+//! Bundles: accesses of a basic block with constant distances between them share one record.
 //!
-//! What is done to one address, `p->x`, `p->y` or the sixteen elements of an unrolled loop, is one hook with the first
-//! access's pointer; the others keep a hook that names their bundle, for the access check and for counters mode. All
-//! lanes of a block do all its accesses, so one mask serves them, too.
+//! Accesses through one address, such as `p->x`, `p->y` or the sixteen elements of an unrolled loop, have one hook with
+//! the first access's pointer. The others keep a hook that names their bundle, for the access check and for counters
+//! mode. All lanes of a block make all its accesses, so one mask is enough.
 //!
-//! A record means that its accesses follow one another. So a bundle ends where another access of its level of the
-//! memory hierarchy comes between, where the warp may wait or another function records, and with the block. Requests to
-//! shared memory meet no cache; among themselves their order means nothing, and bundles of several addresses grow side
-//! by side.
+//! A record means that its accesses follow one another. Therefore, a bundle ends if another access to the same level of
+//! the memory hierarchy comes between, if the warp may wait, if another function writes records, or at the end of the
+//! block. Requests to shared memory use no cache and their order has no effect, so bundles with different addresses can
+//! grow at the same time.
 
 use crate::ir::border;
 use crate::ir::class::gives_way;
@@ -19,10 +19,10 @@ use warpline_format::access::{MOST_BUNDLES, MOST_MEMBERS, Space, bundle_field};
 use warpline_format::hooks::Hook;
 use warpline_format::site_table::{Bundle, Member, SiteTable};
 
-/// Accesses that go through caches, at most: as many as a warp makes in a turn of the models. More would keep other
-/// warps waiting longer in the trace than in the modelled order.
+/// The maximum number of accesses in a bundle that use caches: the number that a warp makes in one turn of the models.
+/// With more, other warps would wait longer in the trace than in the modelled order.
 const MOST_CACHED: usize = 4;
-/// Farthest from the first access.
+/// The maximum distance from the first access.
 const FARTHEST: i64 = 1 << 20;
 const ACCESS: &str = "__warpline_access_";
 
@@ -49,7 +49,7 @@ struct Bundler<'b, 'c> {
     module: &'b Module<'c>,
     layout: Layout<'b>,
     table: &'b mut SiteTable,
-    /// The one of accesses that caches see.
+    /// The open bundle of accesses that use caches.
     cached: Option<Open<'c>>,
     shared: Vec<Open<'c>>,
 }
@@ -72,7 +72,7 @@ impl<'c> Bundler<'_, 'c> {
         let (space, align) = (entry.space, i64::from(entry.align.max(1)));
         match space {
             Space::Shared => {}
-            // It may be shared memory, too.
+            // The access may also be to shared memory.
             Space::Generic => self.close_shared(),
             _ => {}
         }
@@ -81,7 +81,7 @@ impl<'c> Bundler<'_, 'c> {
         let joins = |open: &Open<'c>| {
             let distance = open.address.to(&address)?;
             let most = if space == Space::Shared { MOST_MEMBERS } else { MOST_CACHED };
-            // The first address is checked for the alignment of all.
+            // The first address is checked for the alignment that all accesses need.
             let fits = open.space == space && open.members.len() < most && distance % align == 0;
             (fits && distance.abs() <= FARTHEST).then_some(distance as i32)
         };
@@ -126,7 +126,7 @@ impl<'c> Bundler<'_, 'c> {
         }
     }
 
-    /// Turns the hooks into those of a bundle, if they are several.
+    /// Converts the hooks to those of a bundle, if there are several.
     fn close(&mut self, open: Open<'c>) {
         if open.hooks.len() < 2 || self.table.bundles.len() >= MOST_BUNDLES {
             return;
@@ -150,7 +150,7 @@ impl<'c> Bundler<'_, 'c> {
     }
 }
 
-/// A load or store that is not an atomic one.
+/// Returns whether an instruction is a load or store that is not atomic.
 fn is_plain_access(instruction: Value<'_>) -> bool {
     let access = matches!(instruction.opcode(), Some(Opcode::LLVMLoad | Opcode::LLVMStore));
     access && instruction.ordering().is_none_or(|order| order == Ordering::LLVMAtomicOrderingNotAtomic)

@@ -1,35 +1,35 @@
-//! What can go wrong in stages on device code.
+//! The errors of the stages on device code.
 
 use crate::ir::machine::TargetError;
 use crate::llvm::MachineError;
 
-/// Why a stage on device code failed.
+/// The reason why a stage on device code failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
-    /// LLVM refused something.
+    /// LLVM reported an error.
     #[error(transparent)]
     Machine(#[from] MachineError),
     /// The module is not device code for an NVIDIA GPU.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// Something in the code that the stages cannot treat faithfully.
+    /// The code contains something that the stages cannot process correctly.
     #[error("{place}: {what}")]
     Unsupported {
-        /// Source position, or the function's name.
+        /// The source position, or the name of the function.
         place: String,
-        /// What it is, and how to continue.
+        /// The description of the problem, and how to continue.
         what: String,
     },
-    /// More sites than a record's site field can hold.
+    /// There are more sites than the site field of a record can distinguish.
     #[error(
         "{module} has {count} memory instructions, a trace can distinguish {limit}: compile with less unrolling or split the file"
     )]
     TooManySites {
-        /// Name of the module.
+        /// The name of the module.
         module: String,
-        /// Sites found.
+        /// The number of sites found.
         count: usize,
-        /// Sites that fit.
+        /// The maximum number of sites.
         limit: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! Device variables and the globals that the compiler makes.
+//! Device variables, and globals that the compiler creates.
 
 use super::rows::table::Table;
 use crate::ir::globals::device_globals;
@@ -12,22 +12,23 @@ use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 use warpline_format::site_table::{Frame, Global, GlobalKind};
 
-/// Bounds the registers of kernels with `__maxnreg__`. To run on the front end's output, before [`mark_managed`].
+/// Limits the registers of kernels with `__maxnreg__`. This must run on the front end's output, before
+/// [`mark_managed`].
 pub fn limit_registers(module: &Module<'_>) {
     annotations::limit_registers(module);
 }
 
-/// Marks the variables that the source declares `__managed__`. To run on the front end's output.
+/// Marks the variables that the source declares `__managed__`. This must run on the front end's output.
 pub fn mark_managed(module: &Module<'_>) {
     annotations::note_clusters(module);
     let mut managed = annotations::take_managed(module);
-    // The note of a variable that is declared only comes with the file that defines it.
+    // For a variable that is only declared, the note comes with the file that defines it.
     managed.retain(|variable| !variable.is_declaration());
     annotations::note_managed(module, &managed);
 }
 
-/// In relocatable code clang gives a `static` variable or kernel that host code uses a name of its own, but leaves uses
-/// that it met before with the old one, which nothing defines. They get what was meant.
+/// In relocatable code, clang renames a `static` variable or kernel that host code uses, but keeps the old name, which
+/// nothing defines, in earlier uses. This function redirects these uses to the renamed variable or kernel.
 pub fn join_statics(module: &Module<'_>) {
     let all: Vec<_> = module.variables().into_iter().chain(module.functions()).collect();
     let renamed: HashMap<String, Value<'_>> = (all.iter().filter(|value| !value.is_declaration()))
@@ -43,7 +44,7 @@ pub fn join_statics(module: &Module<'_>) {
     }
 }
 
-/// Lists them in the table.
+/// Adds the globals to the table.
 pub(super) fn list(module: &Module<'_>, table: &mut Table<'_>) {
     let layout = Layout::from_module(module);
     let managed: HashSet<_> = annotations::managed(module).into_iter().map(Value::raw).collect();
@@ -66,12 +67,13 @@ pub(super) fn list(module: &Module<'_>, table: &mut Table<'_>) {
     }
 }
 
-/// Variables whose initial values refer to each other in a circle, named; `None` where there is no such circle. LLVM's
-/// PTX printer has no order for them and ends the process, so it must not be given such a module.
+/// Returns the names of variables whose initial values refer to each other in a cycle, or `None` if there is no such
+/// cycle. LLVM's PTX printer cannot order such variables and ends the process, so it must not receive such a module.
 pub fn reference_cycle(module: &Module<'_>) -> Option<Vec<String>> {
     let mut done = HashSet::new();
     let mut path: Vec<Value<'_>> = Vec::new();
-    // One entry per variable of the path: those that it refers to and that have not been followed yet.
+    // There is one entry per variable of the path: the variables to which it refers and that have not been processed
+    // yet.
     let mut open: Vec<Vec<Value<'_>>> = Vec::new();
     for start in module.variables() {
         if done.contains(&start.raw()) {
@@ -97,7 +99,7 @@ pub fn reference_cycle(module: &Module<'_>) -> Option<Vec<String>> {
     None
 }
 
-/// Returns the variables that the initial value of one refers to.
+/// Returns the variables to which the initial value of a variable refers.
 fn referred<'c>(variable: Value<'c>) -> Vec<Value<'c>> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -112,7 +114,7 @@ fn referred<'c>(variable: Value<'c>) -> Vec<Value<'c>> {
     found
 }
 
-/// Absolute path of the module's main source file.
+/// Returns the absolute path of the module's main source file.
 pub(super) fn main_file(module: &Module<'_>) -> String {
     compile_units(module)
         .first()
@@ -128,7 +130,7 @@ mod tests {
 
     fn cycle(text: &str) -> Option<Vec<String>> {
         let context = Context::create();
-        // LLVM requires the text to end in a zero that is not part of it.
+        // LLVM requires a zero after the text, which is not part of it.
         let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
         reference_cycle(&context.create_module_from_ir(buffer).expect("valid IR"))
     }

@@ -1,4 +1,4 @@
-//! Puts the hooks of `docs/design/borders.md` section 2 into prepared device code and makes its site table.
+//! Inserts the hooks of `docs/design/borders.md` section 2 into prepared device code, and creates its site table.
 
 use super::accesses::access::{Access, Lanewise, Seen};
 use super::accesses::inspect::inspect;
@@ -26,10 +26,9 @@ use warpline_format::condition::AtomicSite;
 use warpline_format::hooks::Hook;
 use warpline_format::site_table::{Branch, CacheOp, CallSite, NotSeen, Op, Site, SiteTable};
 
-/// Hooks every access, block, branch and surviving call of the module, and returns what their numbers mean.
+/// Hooks every access, block, branch and remaining call of the module, and returns a table that explains their numbers.
 ///
-/// # Errors
-/// [`DeviceError::TooManySites`] when the sites do not fit a record's site field.
+/// # Errors Returns [`DeviceError::TooManySites`] if the sites do not fit in a record's site field.
 pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Result<SiteTable, DeviceError> {
     let mut table = Table::new(options);
     let name = globals::main_file(module);
@@ -45,7 +44,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     );
     let mut expressions = Expressions::new(module);
     for &function in &functions {
-        // Hooks may split blocks.
+        // Hooks may split blocks, so the blocks are listed before.
         let blocks = in_warp_order(&function.blocks());
         let number = numbers[&function];
         expressions.follow((function, number), &blocks, layout, &mut table.table.shared);
@@ -86,7 +85,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     Ok(table)
 }
 
-/// FNV-1a, 64 bits: distinguishes modules, is not cryptographic.
+/// Returns the 64-bit FNV-1a hash, which distinguishes modules and is not cryptographic.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
@@ -96,7 +95,7 @@ struct Hooks<'c>(HashMap<Hook, Value<'c>>);
 
 impl<'c> Hooks<'c> {
     fn declare(module: &Module<'c>) -> Self {
-        // Members come into being with their bundles.
+        // Member hooks are created with their bundles.
         let now = Hook::all().filter(|hook| !matches!(hook, Hook::Member(_)));
         Hooks(now.map(|hook| (hook, border::hook(module, hook))).collect())
     }
@@ -113,7 +112,7 @@ struct Hooker<'t, 'o, 'c, 'm> {
     builder: Builder<'c>,
     places: Places<'c>,
     operands: operand::Operands<'c>,
-    /// Sites of the loads so far.
+    /// The sites of the loads so far.
     loads: HashMap<Value<'c>, u32>,
     expressions: &'t mut Expressions<'c>,
     function: u32,
@@ -130,7 +129,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         Value::int(self.builder.types().int(32), number as u64)
     }
 
-    /// Gives the number of the branch that the block ends in, if it does.
+    /// Returns the number of the branch at the end of the block, if there is one.
     fn block(&mut self, block: Block<'c>) -> Option<u32> {
         let branches = self.table.table.branches.len();
         let instructions = block.instructions();
@@ -153,7 +152,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                 }
                 _ => self.accesses(instruction),
             }
-            // The notes have done their work.
+            // The notes are not needed any more.
             for note in [metadata::LOCATION, metadata::NEAR, LIBRARY] {
                 metadata::clear(instruction, note);
             }
@@ -165,7 +164,8 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         ends_in_branch.then_some(branches as u32)
     }
 
-    /// Cache operator of an access: that of the command line for plain loads from what may be global memory.
+    /// Returns the cache operator of an access. For plain loads from possibly global memory, it is the operator of the
+    /// command line.
     fn cache_op(&self, access: &Access<'c>) -> CacheOp {
         let is_plain_load = access.op == Op::Load && access.cache == CacheOp::Default;
         match access.space {
@@ -266,7 +266,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             match condition.as_u64() {
                 Some(0) => return,
                 Some(_) => {}
-                // The hook is in a block of its own. It is not counted and its branch is none of the program's.
+                // The hook is in a separate block. The block is not counted, and its branch is not part of the program.
                 None => builder.before(instruction.split_if(condition)),
             }
         }
@@ -276,7 +276,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             Lanewise::Rows(rows) => computed.row(access.address.value, rows),
             _ => access.address.value,
         };
-        // Addresses in inline assembly are integers, or pointers of another space than that of its opcode.
+        // Addresses in inline assembly are integers, or pointers in another space than that of the opcode.
         let pointer = if !address.ty().is_pointer() {
             builder.int_to_ptr(address, wanted)
         } else if address.address_space() != space {
@@ -318,8 +318,8 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         self.builder.call(self.hooks.get(Hook::Branch), &[self.number(number), condition]);
     }
 
-    /// The side is the index of the distinct target, the default's first. Neighbouring cases with one target are
-    /// tested together.
+    /// Hooks a switch. The side is the index of the distinct target; the default's target is the first. Adjacent cases
+    /// with the same target are tested together.
     fn switch(&mut self, switch: Value<'c>) {
         let successors = switch.successors();
         let mut targets: Vec<Block<'c>> = Vec::new();
@@ -330,7 +330,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                 targets.len() - 1
             });
             let Some(case) = switch.switch_case(index as u32) else { continue };
-            // Cases wider than 64 bits do not come from C++; they keep their own test.
+            // C++ has no cases wider than 64 bits; such cases keep their own test.
             cases.push((case, case.as_i64().unwrap_or(i64::MIN), side));
         }
         cases.retain(|case| case.2 != 0);
@@ -362,7 +362,8 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         builder.call(self.hooks.get(Hook::Switch), &[self.number(number), side]);
     }
 
-    /// Calls of functions of the module, and through pointers. What is only declared is the device runtime's.
+    /// Hooks calls of functions of the module, and calls through pointers. Functions that are only declared belong to
+    /// the device runtime.
     fn call(&mut self, call: Value<'c>) {
         let Some(callee) = call.called_value() else { return };
         if callee.is_inline_asm() || (callee.is_function() && callee.is_declaration()) {

@@ -1,4 +1,4 @@
-//! Remembers source locations before optimisation.
+//! Stores source locations before optimisation.
 
 use super::rows::table::is_library_name;
 use crate::llvm::debug::{Location, Scope, Variable};
@@ -8,30 +8,30 @@ use crate::llvm::{ModuleItems, Value, annotations};
 use crate::ptx::branches::expand_control_flow;
 use inkwell::module::Module;
 
-/// Gives every memory access a note of its own with its source location (`!warpline.loc`), and marks those of
-/// libdevice (`!warpline.libdevice`). To run on the front end's output, before any pass. [`super::optimize`] keeps the
-/// notes up to date, inlined-at chains included. Assembly with branches is divided first, as notes are on its
-/// pieces.
+/// Adds a note with its source location to every memory access (`!warpline.loc`), and marks the accesses of libdevice
+/// (`!warpline.libdevice`). This must run on the front end's output, before any pass. [`super::optimize`] keeps the
+/// notes up to date, including inlined-at chains. Assembly with branches is split first, because its pieces have the
+/// notes.
 pub fn note_locations(module: &Module<'_>) {
     annotations::note_clusters(module);
     expand_control_flow(module);
     for function in module.functions() {
-        // libdevice has no debug information: inlined, its instructions take the location of the call, and only this
-        // mark distinguishes them from the user's own.
+        // libdevice has no debug information: when it is inlined, its instructions get the location of the call, and
+        // only this mark distinguishes them from the user's own instructions.
         let library = Scope::of_function(function).is_none() && is_library_name(&function.name());
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             note_name(instruction);
             if !touches_memory(instruction) {
                 continue;
             }
-            // clang's headers declare surface reads as if nothing could change what they read, and the optimiser would
-            // let them see the surface as it was before a write.
+            // clang's headers declare surface reads as if their data never changed, so the optimiser could move a read
+            // before a write of the surface.
             let callee = instruction.is_call().then(|| instruction.called_value()).flatten();
             if callee.is_some_and(|callee| callee.is_inline_asm() && callee.asm_text().trim_start().starts_with("suld"))
             {
                 instruction.depends_on_hidden_memory();
             }
-            // The pipeline keeps LLVM's own atomic operations apart.
+            // The pipeline keeps LLVM's own atomic operations separate.
             if instruction.callee_name().starts_with("llvm.nvvm.atomic.") {
                 instruction.keep_apart();
             }
@@ -45,11 +45,11 @@ pub fn note_locations(module: &Module<'_>) {
     }
 }
 
-/// What follows a variable's name in the name of its local memory.
+/// The suffix of a variable's name in the name of its local memory.
 const NAMED: &str = ".wl";
 
-/// Names local memory by its variable. Where optimisation takes an array apart, its pieces lose their debug information
-/// and keep this.
+/// Names local memory by its variable. If optimisation splits an array, the pieces lose their debug information but
+/// keep this name.
 fn note_name(instruction: Value<'_>) {
     if instruction.opcode() == Some(Opcode::LLVMAlloca)
         && let Some(variable) = Variable::of_value(instruction)
@@ -58,12 +58,13 @@ fn note_name(instruction: Value<'_>) {
     }
 }
 
-/// Returns the variable whose local memory, or a piece of it, was given this name.
+/// Returns the variable whose local memory, or a piece of it, has this name.
 pub(super) fn noted_name(name: &str) -> Option<String> {
     name.split_once(NAMED).map(|(variable, _)| variable.to_owned()).filter(|variable| !variable.is_empty())
 }
 
-/// Accesses, and calls that may be or become some: memory intrinsics, NVIDIA's own, inline assembly.
+/// Returns whether an instruction is an access, or a call that is or may become one: memory intrinsics, NVIDIA's
+/// intrinsics, inline assembly.
 fn touches_memory(instruction: Value<'_>) -> bool {
     match instruction.opcode() {
         Some(Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,

@@ -1,4 +1,4 @@
-//! Numbers operations, for code that follows or records their values.
+//! Numbers operations, for code that tracks or records their values.
 
 use super::options::HookOptions;
 use super::rows::locate::Places;
@@ -15,24 +15,24 @@ use warpline_format::access::SITE_MASK;
 use warpline_format::operation::{Followed, Operation, OperationClass, ValueType};
 use warpline_format::site_table::SiteTable;
 
-/// Functions whose results are their operands, whole or in part: nothing exceptional begins there.
+/// Functions whose results are their operands or parts of them, so that no exceptional value originates there.
 const PASSING: [&str; 9] =
     ["fabs", "minnum", "maxnum", "minimum", "maximum", "copysign", "fmin", "fmax", "canonicalize"];
 
-/// Operations of a module that can be followed, at most: as many as records have numbers for.
+/// The maximum number of tracked operations of a module, which is the number that records can distinguish.
 const MOST_OPERATIONS: usize = SITE_MASK as usize;
-/// Word behind the number of an operation whose executions are recorded.
+/// The word after the number of an operation whose executions are recorded.
 const RECORDED: &str = "recorded";
 
-/// The number that [`number_operations`] noted on an instruction, and whether its executions are recorded.
+/// Returns the number that [`number_operations`] has noted on an instruction, and whether its executions are recorded.
 pub(crate) fn numbered(instruction: Value<'_>) -> Option<(u32, bool)> {
     let noted = text(instruction, OPERATION)?;
     let (number, rest) = noted.split_once(' ').unwrap_or((&noted, ""));
     Some((number.parse().ok()?, rest == RECORDED))
 }
 
-/// Gives each operation of a hooked module that is followed a number and notes it on the instruction; returns the
-/// module's table with what the numbers mean.
+/// Numbers each tracked operation of a hooked module, and adds a note with the number to the instruction. Returns the
+/// module's table with the operations.
 pub fn number_operations(
     module: &Module<'_>,
     table: SiteTable,
@@ -71,8 +71,8 @@ pub fn number_operations(
     table.table
 }
 
-/// The type by which an operation is one of integers or of floating-point numbers: that of its first operand; of a load,
-/// its value.
+/// Returns the type that determines whether an operation is on integers or on floating-point numbers: that of its first
+/// operand or, for a load, that of its value.
 fn deciding_type(instruction: Value<'_>) -> Type<'_> {
     let whole = match instruction.opcode() {
         Some(Opcode::LLVMLoad) => instruction.ty(),
@@ -88,7 +88,7 @@ fn deciding_type(instruction: Value<'_>) -> Type<'_> {
     }
 }
 
-/// The type of a recorded value of one lane; `None` where such values are not recorded.
+/// Returns the type of a recorded value of one lane, or `None` if values of this type are not recorded.
 pub(crate) fn value_type(ty: Type<'_>) -> Option<ValueType> {
     Some(match ty.kind() {
         Kind::Half => ValueType::Half,
@@ -101,7 +101,7 @@ pub(crate) fn value_type(ty: Type<'_>) -> Option<ValueType> {
     })
 }
 
-/// Class and name of an operation whose values can be recorded.
+/// Returns the class and the name of an operation whose values can be recorded.
 fn recorded(instruction: Value<'_>) -> Option<(OperationClass, String)> {
     use OperationClass::{Arithmetic, Atomic, Comparison, Conversion, Division, Load, Store};
     if let Some(known) = floating_point(instruction) {
@@ -138,7 +138,7 @@ fn recorded(instruction: Value<'_>) -> Option<(OperationClass, String)> {
     }
 }
 
-/// A pure function of integers, as `llvm.umin.i32`.
+/// Returns the class and the name of a pure function on integers, such as `llvm.umin.i32`.
 fn integer_function(call: Value<'_>) -> Option<(OperationClass, String)> {
     let callee = call.called_value()?;
     let name = call.callee_name();
@@ -186,14 +186,14 @@ fn real_comparison(predicate: RealPredicate) -> &'static str {
     }
 }
 
-/// What an instruction does with floating-point values, and its name; those that the floating-point check follows.
+/// Returns the class and the name of an instruction on floating-point values that the floating-point check tracks.
 fn floating_point(instruction: Value<'_>) -> Option<(OperationClass, String)> {
     use OperationClass::{Arithmetic, Conversion, Division, Load, Store};
     let (class, name) = match instruction.opcode()? {
         opcode if fusion(instruction, opcode).is_some() => (Arithmetic, "multiply-add"),
         Opcode::LLVMFAdd => (Arithmetic, "add"),
         Opcode::LLVMFSub => (Arithmetic, "subtract"),
-        // A product that only its sum uses is never computed.
+        // A product that is fused into its only sum is never computed.
         Opcode::LLVMFMul if is_fused(instruction) => return None,
         Opcode::LLVMFMul => (Arithmetic, "multiply"),
         Opcode::LLVMFDiv => (Division, "divide"),
@@ -227,7 +227,7 @@ fn called(call: Value<'_>) -> Option<(OperationClass, String)> {
     Some((class, first.to_owned()))
 }
 
-/// Returns the first instruction of assembly without its operands, as `cvt.rn.f16.f32`.
+/// Returns the first instruction of assembly without its operands, such as `cvt.rn.f16.f32`.
 fn first_instruction(text: &str) -> String {
     let words = text.split(|letter: char| letter.is_whitespace() || "{};".contains(letter));
     words.into_iter().find(|word| word.contains('.') && !word.starts_with('.')).unwrap_or("assembly").to_owned()

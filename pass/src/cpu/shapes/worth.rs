@@ -1,8 +1,8 @@
-//! Whether a version of a kernel is worth its code.
+//! Decides whether a version of a kernel is worth its code.
 //!
-//! What a version gains over the general one is values that need no vector, and above all accesses whose lanes lie at
-//! one address or evenly. A kernel in which nearly everything depends on loaded data gains hardly anything, but would
-//! take three times as long to compile.
+//! Compared to the general version, a version gains values that need no vector, and above all accesses whose lanes have
+//! one address or evenly spaced addresses. A kernel in which nearly everything depends on loaded data gains hardly
+//! anything, but would take three times as long to compile.
 
 use super::analysis::{Analysis, Version};
 use super::body::Body;
@@ -10,13 +10,13 @@ use super::shape::Shape;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
-/// What an access counts, in other instructions: about the code that scattered lanes take.
+/// The weight of an access in instructions, which is about the code size for lanes with arbitrary addresses.
 const ACCESS: u32 = 12;
-/// Instructions of a kernel from which on a version takes seconds to compile.
+/// The number of instructions of a kernel from which on a version takes seconds to compile.
 const LARGE: usize = 3_000;
-/// A version must gain at least one part in this many, by the kernels of the module: where there are dozens, as
-/// instances of templates, few are ever launched, and all are compiled. Of a large kernel it must gain as much as among
-/// many.
+/// Returns the divisor of the minimum gain of a version, which depends on the number of kernels of the module: if there
+/// are dozens, as with instances of templates, few are ever launched, but all are compiled. For a large kernel, the
+/// minimum gain is the same as in a module with many kernels.
 fn share(kernels: usize, instructions: usize) -> u32 {
     match kernels {
         0..=16 if instructions <= LARGE => 8,
@@ -25,8 +25,8 @@ fn share(kernels: usize, instructions: usize) -> u32 {
     }
 }
 
-/// Returns whether `version` of a kernel is worth emitting in addition to the general one, in a module of so many
-/// `kernels`.
+/// Returns whether it is worthwhile to emit `version` of a kernel in addition to the general one, in a module with this
+/// number of kernels.
 pub fn is_worth_it(body: &Body<'_>, version: Version, layout: Layout<'_>, kernels: usize) -> bool {
     let special = Analysis::new(body, version, true, layout);
     let general = Analysis::new(body, Version::General, true, layout);
@@ -45,7 +45,7 @@ pub fn is_worth_it(body: &Body<'_>, version: Version, layout: Layout<'_>, kernel
     gained * share(kernels, instructions) >= all
 }
 
-/// Returns the pointer that a load or store goes through.
+/// Returns the pointer that a load or store uses.
 fn pointer(value: Value<'_>) -> Option<Value<'_>> {
     match value.opcode()? {
         Opcode::LLVMLoad => Some(value.operand(0)),
@@ -54,7 +54,7 @@ fn pointer(value: Value<'_>) -> Option<Value<'_>> {
     }
 }
 
-/// How easy a shape is on the lowered code.
+/// Returns how cheap a shape is in lowered code.
 fn ease(shape: Shape) -> u32 {
     match shape {
         Shape::Uniform => 3,

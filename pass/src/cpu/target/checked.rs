@@ -1,40 +1,40 @@
-//! An access as its check and its record see it.
+//! The properties of an access that its check and its record use.
 
 use warpline_format::access::Space;
 
 /// The access that a check tests.
 pub struct Checked {
-    /// Number of the site.
+    /// The number of the site.
     pub site: u32,
-    /// Its space.
+    /// The space of the access.
     pub space: Space,
-    /// Bytes of the access.
+    /// The size of the access in bytes.
     pub bytes: u32,
-    /// Alignment that it needs.
+    /// The alignment that the access needs.
     pub align: u32,
     /// The bundle that the access begins.
     pub bundle: Option<Whole>,
-    /// Whether it has a record. Accesses to variables that `ptxas` keeps in registers are only checked.
+    /// Whether the access has a record. Accesses to variables that `ptxas` keeps in registers are only checked.
     pub recorded: bool,
 }
 
-/// Of all accesses of a bundle, as seen from the first address.
+/// The properties of all accesses of a bundle together, relative to the first address.
 pub struct Whole {
-    /// Site field of the record.
+    /// The site field of the record.
     pub field: u32,
-    /// Lowest and highest byte touched.
+    /// The lowest and highest byte that are touched.
     pub bytes: [i64; 2],
-    /// Alignment that all need.
+    /// The alignment that all accesses need.
     pub align: u32,
 }
 
 impl Checked {
-    /// Site field of the access's record.
+    /// Returns the site field of the access's record.
     pub fn field(&self) -> u32 {
         self.bundle.as_ref().map_or(self.site, |bundle| bundle.field)
     }
 
-    /// Lowest and highest byte that are checked with the access, from its address.
+    /// Returns the lowest and highest byte that are checked with the access, relative to its address.
     pub fn reach(&self) -> [u64; 2] {
         self.bundle
             .as_ref()

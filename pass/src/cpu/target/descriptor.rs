@@ -1,4 +1,4 @@
-//! The tables that the runtime reads: `ModuleDescriptor` and what it points to, as constants.
+//! The tables that the runtime reads: `ModuleDescriptor` and the data to which it points, as constants.
 
 use super::unit::{GlobalAddress, Unit};
 use crate::cpu::error::{LowerError, Refusal};
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use warpline_format::abi::{ABI_VERSION, MODULE_MAGIC, kernel_flags, module_flags};
 use warpline_format::site_table::{GlobalKind, SiteTable};
 
-/// Warp functions of a kernel by version, without and with hooks.
+/// The warp functions of a kernel by version, without and with hooks.
 #[derive(Default)]
 pub struct KernelFunctions<'c> {
-    /// Without hooks.
+    /// The functions without hooks.
     pub native: BTreeMap<Version, Value<'c>>,
-    /// With hooks.
+    /// The functions with hooks.
     pub hooked: BTreeMap<Version, Value<'c>>,
-    /// May wait for other warps.
+    /// Whether the kernel may wait for other warps.
     pub may_wait: bool,
     /// See [`kernel_flags::EXCHANGES_VALUES`].
     pub exchanges_values: bool,
@@ -27,13 +27,13 @@ pub struct KernelFunctions<'c> {
 
 /// Builds the descriptor tables.
 pub struct Tables<'u, 'c> {
-    /// The module's facts.
+    /// The properties of the module.
     pub unit: &'u Unit<'c>,
     /// Names and kinds.
     pub table: Option<&'u SiteTable>,
 }
 
-/// A pointer inside an image that the runtime fills in.
+/// A pointer inside an image that the runtime sets.
 struct ImagePointer {
     offset: u64,
     target: u64,
@@ -80,10 +80,10 @@ impl<'c> Tables<'_, 'c> {
         Value::structure(self.unit.t, fields, false)
     }
 
-    /// Makes the module's descriptor under the name in the options.
+    /// Creates the module's descriptor with the name in the options.
     pub fn emit(&self, kernels: &[(Value<'c>, KernelFunctions<'c>)], options: &Options<'_>) -> Result<(), LowerError> {
         let mut kernel_list = Vec::new();
-        // Once for all kernels: it inspects every instruction.
+        // This is computed once for all kernels, because it inspects every instruction.
         let large = self.unit.has_large_functions(options.hooked_only);
         for (kernel, functions) in kernels {
             kernel_list.push(self.kernel(*kernel, functions, large, options)?);
@@ -193,7 +193,7 @@ impl<'c> Tables<'_, 'c> {
         };
         let bound =
             |key: &str| Some(sizes(key)).filter(|sizes| !sizes.is_empty()).map_or(0, |all| all.iter().product());
-        // Dimensions that are not named are 1.
+        // Dimensions that are not given are 1.
         let required = sizes("nvvm.reqntid");
         let required = |axis| if required.is_empty() { 0 } else { required.get(axis).copied().unwrap_or(1) };
         let cluster = sizes(annotations::CLUSTER_DIMENSIONS);
@@ -215,7 +215,7 @@ impl<'c> Tables<'_, 'c> {
             self.int(32, local),
             self.list("warpline.resources", &resources),
             self.int(64, resources.len() as u64),
-            // A kernel that requires one block shape has that as its bound.
+            // If a kernel requires one block shape, this shape is its limit.
             self.int(
                 32,
                 [bound("nvvm.reqntid"), bound("nvvm.maxntid")].into_iter().find(|&threads| threads != 0).unwrap_or(0),
@@ -271,7 +271,8 @@ impl<'c> Tables<'_, 'c> {
         ]))
     }
 
-    /// Returns the initialiser with device pointers taken out. Functions stay: their addresses are known to the linker.
+    /// Returns the initialiser without device pointers, which are added to `found`. Pointers to functions stay, because
+    /// the linker has their addresses.
     fn image(&self, value: Value<'c>, offset: u64, found: &mut Vec<ImagePointer>) -> Result<Value<'c>, LowerError> {
         let ty = value.ty();
         if value.is_undef() || value.is_zero() {
@@ -306,7 +307,7 @@ impl<'c> Tables<'_, 'c> {
                     let element = self.element(value, index as u32)?;
                     elements.push(self.image(element, offset + index * size, found)?);
                 }
-                // Elements keep their size, not always their type: a structure holds them whatever they became.
+                // Elements keep their size, but not always their type, so a structure is used for them.
                 Ok(Value::structure(self.unit.t, &elements, false))
             }
             Kind::Vector(_) => Ok(value),
@@ -316,7 +317,7 @@ impl<'c> Tables<'_, 'c> {
 
     fn zero_image(&self, ty: crate::llvm::Type<'c>) -> Result<Value<'c>, LowerError> {
         let bytes = self.unit.layout().size(ty);
-        // As pointers, so that the alignment stays.
+        // The words are pointers, so that the alignment is the same.
         let words = self.unit.t.int(64).array(bytes / 8);
         Ok(Value::zero(words))
     }
@@ -362,7 +363,7 @@ impl<'c> Tables<'_, 'c> {
         match self.unit.place(None, base) {
             Some(GlobalAddress::Function(function)) if addend == 0 => Ok(function),
             Some(GlobalAddress::Kernel(number)) if addend == 0 => Ok(self.int(64, number)),
-            // A pure virtual function or a type description that no kernel can reach.
+            // This is a pure virtual function or a type description that no kernel can use.
             None if base.is_global() => Ok(self.null()),
             _ => Err(Refusal::new(value, "this address in a variable's initial value").into()),
         }

@@ -1,4 +1,4 @@
-//! Functions of the lowered module that its warp functions call: loops over lanes, checks, ways to the runtime.
+//! Functions of the lowered module that its warp functions call: loops over lanes, checks, calls of the runtime.
 
 use super::unit::Unit;
 use crate::cpu::target::types::LANES;
@@ -6,12 +6,12 @@ use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, ModuleItems, Type, Value};
 
-/// LLVM's `preserve_all`: the called function saves what it uses. A warp function has all vector registers in use, so
-/// this keeps calls on rare paths from costing anything on the usual ones.
+/// LLVM's `preserve_all`: the called function saves the registers that it uses. A warp function uses all vector
+/// registers, so this convention avoids that calls on rare paths make the usual paths slower.
 const PRESERVE_ALL: u32 = 15;
 
 impl<'c> Unit<'c> {
-    /// Returns a function of the runtime behind a door that preserves all registers.
+    /// Returns a wrapper of a function of the runtime that preserves all registers.
     pub fn quiet(&self, function: Value<'c>) -> Value<'c> {
         let name = format!("warpline.quiet.{}", function.name());
         if let Some(door) = ModuleItems::function(&self.target, &name) {
@@ -31,7 +31,7 @@ impl<'c> Unit<'c> {
         door
     }
 
-    /// Returns a function of the module's own that is not inlined and preserves all registers.
+    /// Returns a function of the lowered module that is not inlined and preserves all registers.
     pub fn new_helper(&self, name: &str, ty: Type<'c>) -> Value<'c> {
         let function = self.target.new_function(name, ty);
         function.set_linkage(Linkage::LLVMInternalLinkage);
@@ -41,8 +41,8 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// Returns a mask as `<32 x i1>`. Made anew wherever it is used: processors without mask registers test the bits right
-    /// there, and would hold such a vector as bytes from one block to another.
+    /// Returns a mask as `<32 x i1>`. The conversion is repeated at each use: processors without mask registers test
+    /// the bits directly, and would otherwise keep such a vector as bytes from one block to another.
     pub fn lanes_of(&self, b: &Builder<'c>, mask: Value<'c>) -> Value<'c> {
         if self.vectors == super::vectors::Vectors::Avx512 {
             return b.bitcast(mask, self.t.int(1).vector(LANES));
@@ -52,8 +52,8 @@ impl<'c> Unit<'c> {
         b.ne(tested, Value::zero(tested.ty()))
     }
 
-    /// `(values, mask, base...)`: reads or writes one `ty` per lane of the mask, neighbours in each group, under masks
-    /// that the host has.
+    /// `(values, mask, base...)`: reads or writes one `ty` per lane of the mask, with adjacent elements in each group,
+    /// using the host's masked instructions.
     pub fn part_helper(&self, ty: Type<'c>, groups: u32, align: u32, store: bool) -> Value<'c> {
         let name = format!("warpline.part.{}.{ty}.{groups}.{align}", if store { "store" } else { "load" });
         if let Some(function) = ModuleItems::function(&self.target, &name) {
@@ -89,9 +89,9 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// Returns a function that does something for each lane of a mask, in lane order. The work gets the lane's address, and
-    /// the third argument with the lane's number as an index. `unrolled` takes a full mask, the usual one, without
-    /// searching for its lanes.
+    /// Returns a function that does `work` for each lane of a mask, in lane order. The work receives the lane's
+    /// address, and the third argument with the lane's number as an index. With `unrolled`, a full mask, which is the
+    /// usual case, is processed without a search for its lanes.
     pub fn lane_loop(
         &self,
         name: &str,
@@ -144,8 +144,8 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// `(values, members) -> results` of a reduction in which each lane has members of its own. `whole` is LLVM's
-    /// reduction of a vector, in which `neutral` changes nothing.
+    /// `(values, members) -> results` of a reduction in which each lane has its own members. `whole` is LLVM's
+    /// reduction of a vector; `neutral` is its neutral element.
     pub fn reduction_helper(&self, whole: &str, neutral: u64) -> Value<'c> {
         let int = self.t.int(32);
         let lanes = int.vector(LANES);
@@ -157,7 +157,7 @@ impl<'c> Unit<'c> {
         })
     }
 
-    /// Returns a function of the module's own that is not inlined, for vectors in registers.
+    /// Returns a function of the lowered module that is not inlined, for vectors in registers.
     pub fn new_vector_function(&self, name: &str, result: Type<'c>, parameters: &[Type<'c>]) -> Value<'c> {
         let function = self.target.new_function(name, result.function(parameters));
         function.set_linkage(Linkage::LLVMInternalLinkage);
@@ -166,7 +166,8 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// Returns a function of vectors of 32 that does `work` on each lane's scalars in turn; it gets the vectors, too.
+    /// Returns a function on vectors of 32 elements that does `work` on each lane's scalars in turn; the work also
+    /// receives the vectors.
     pub fn vector_helper(
         &self,
         name: &str,

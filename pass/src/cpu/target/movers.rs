@@ -1,19 +1,19 @@
-//! Helpers that move memory for lanes whose addresses lie anywhere, one lane after the other. Each moves all that a
-//! lane does at once: code that calls one for each word is several times as large.
+//! Helpers that move memory for lanes with arbitrary addresses, one lane after the other. Each helper moves all data of
+//! a lane in one call; code with a call for each word would be several times as large.
 
 use super::types::LANES;
 use super::unit::Unit;
 use crate::llvm::{Builder, ModuleItems, Type, Value};
 use crate::matrix::Rows;
 
-/// Bytes of 32 addresses.
+/// The size of 32 addresses in bytes.
 pub const ADDRESSES: u64 = 8 * LANES as u64;
-/// Arguments of [`Unit::copy_helper`]: 32 addresses and 32 counts of bytes.
+/// The arguments of [`Unit::copy_helper`]: 32 addresses and 32 counts of bytes.
 pub const COPY_TARGETS: u64 = ADDRESSES + 4 * LANES as u64;
 
 impl<'c> Unit<'c> {
-    /// `(addresses, mask, results)`: reads `count` neighbouring `ty` per lane of the mask. The results are vectors of
-    /// 32, one for each.
+    /// `(addresses, mask, results)`: reads `count` adjacent `ty` per lane of the mask. The results are one vector of 32
+    /// elements for each.
     pub fn gather_helper(&self, ty: Type<'c>, align: u32, count: u64) -> Value<'c> {
         let bytes = self.layout().store_size(ty);
         self.lane_loop(&mover("gather", ty, align, count), count == 1, |b, address, (results, lane)| {
@@ -25,7 +25,7 @@ impl<'c> Unit<'c> {
         })
     }
 
-    /// `(addresses, mask, values)`: writes `count` neighbouring `ty` per lane of the mask, in lane order.
+    /// `(addresses, mask, values)`: writes `count` adjacent `ty` per lane of the mask, in lane order.
     pub fn scatter_helper(&self, ty: Type<'c>, align: u32, count: u64) -> Value<'c> {
         let bytes = self.layout().store_size(ty);
         self.lane_loop(&mover("scatter", ty, align, count), count == 1, |b, address, (values, lane)| {
@@ -37,9 +37,9 @@ impl<'c> Unit<'c> {
         })
     }
 
-    /// `(sources, mask, targets)`: copies `bytes` per lane of the mask, zeros after as many as are to be read.
-    /// `targets` has the lanes' addresses and, after them, how many bytes each reads, of which whole words count that
-    /// begin before the end.
+    /// `(sources, mask, targets)`: copies `bytes` bytes per lane of the mask, and writes zeros after the bytes that the
+    /// lane reads. `targets` contains the lanes' addresses and, after them, the number of bytes that each lane reads.
+    /// Complete words are copied that begin before the end of this range.
     pub fn copy_helper(&self, bytes: u64) -> Value<'c> {
         let (pointer, int, long) = (self.t.pointer(0), self.t.int(32), self.t.int(64));
         self.lane_loop(&format!("warpline.copy.{bytes}"), false, |b, source, (targets, lane)| {
@@ -48,7 +48,7 @@ impl<'c> Unit<'c> {
             for word in 0..bytes / 4 {
                 let to = b.offset(target, 4 * word);
                 b.store(Value::zero(int), to, 4);
-                // What is not read may lie anywhere.
+                // A word that is not read may have any address.
                 let there = b.ugt(read, Value::int(int, 4 * word));
                 let from = b.select(there, b.offset(source, 4 * word), to);
                 b.store(b.load(int, from, 4), to, 4);
@@ -56,14 +56,14 @@ impl<'c> Unit<'c> {
         })
     }
 
-    /// `(addresses, mask, registers)`: what `ldmatrix` does, where each lane of the mask moves its share of the rows;
-    /// what the others would move is zero.
+    /// `(addresses, mask, registers)`: performs the operation of `ldmatrix`, in which each lane of the mask moves its
+    /// share of the rows; the shares of the other lanes are zero.
     pub fn rows_helper(&self, rows: Rows) -> Value<'c> {
         let name = format!("warpline.rows.{}{}", rows.count, if rows.transposed { ".transposed" } else { "" });
         if let Some(function) = ModuleItems::function(&self.target, &name) {
             return function;
         }
-        // The registers are stored row by row: the word of a lane is at the lane's index in each row.
+        // The registers are stored row by row: the word of a lane has the lane's index in each row.
         let share = self.t.int(32).vector(rows.count);
         let deal = self.lane_loop(&format!("warpline.deal.{}", rows.count), true, |b, address, (registers, lane)| {
             b.store(b.load(share, address, 1), b.gep(share, registers, &[lane]), 1);

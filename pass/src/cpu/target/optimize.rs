@@ -1,4 +1,4 @@
-//! LLVM's optimiser on lowered code.
+//! Runs LLVM's optimiser on lowered code.
 
 use crate::llvm::{Machine, MachineError, ModuleItems, Value};
 use inkwell::module::Module;
@@ -9,22 +9,23 @@ const SIMPLIFY: &str = "simplifycfg<bonus-inst-threshold=1;no-forward-switch-con
                         no-switch-to-lookup;keep-loops;no-hoist-common-insts;no-sink-common-insts;speculate-blocks;\
                         simplify-cond-branch>";
 
-/// The same once that form does not matter any more.
+/// The same passes for the time after the loop passes.
 const FINISH: &str = "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;\
                       no-keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks;simplify-cond-branch>";
 
-/// Combines instructions. It looks into constant vectors lane by lane, so that one round is an eighth of
-/// `default<O2>`'s time.
+/// Combines instructions. The pass inspects constant vectors lane by lane, so one run takes an eighth of the time of
+/// `default<O2>`.
 const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 
-/// Instructions of a function from which on passes are left out that take much of the optimiser's time and find next to
-/// nothing there: combining (half of it for code of a Triton kernel with 512 accesses, which comes out no larger
-/// without it), and passes on loops' counters and single bits (two fifths of the rest).
+/// The number of instructions of a function from which on some passes are omitted. These passes take a large part of
+/// the optimiser's time and find hardly anything in such functions: combining (half of the time for the code of a
+/// Triton kernel with 512 accesses, whose size does not change without it), and passes for loop counters and single
+/// bits (two fifths of the remaining time).
 const LARGE: usize = 10_000;
 
-/// LLVM 22's `default<O2>`, without what lowered code has no use for (vectorisers, unrolling, coroutines, OpenMP) and
-/// with two of its eight rounds of combining, the first and the last: the others find hardly anything. Branch weights
-/// are made by `lower-expect`.
+/// Returns LLVM 22's `default<O2>` without the passes that lowered code does not need (vectorisers, unrolling,
+/// coroutines, OpenMP), and with two of its eight runs of combining, the first and the last, because the others find
+/// hardly anything. `lower-expect` creates the branch weights.
 fn pipeline(large: bool) -> String {
     let combine = if large { "instsimplify" } else { COMBINE };
     let values = if large { "" } else { ",correlated-propagation" };
@@ -63,13 +64,13 @@ fn pipeline(large: bool) -> String {
     )
 }
 
-/// Optimises a lowered module, or a part of one, for a host processor as in [`crate::cpu::Options::processor`].
+/// Optimises a lowered module, or a part of it, for a host processor as in [`crate::cpu::Options::processor`].
 pub fn optimize(module: &Module<'_>, processor: &str) -> Result<(), MachineError> {
     run(module, &Machine::host(processor)?)
 }
 
-/// Has LLVM find out what functions do to memory and to their arguments, which callers in other parts of the module
-/// cannot see.
+/// Makes LLVM determine the effects of functions on memory and on their arguments, because callers in other parts of
+/// the module cannot see them.
 pub fn infer_attributes(module: &Module<'_>, processor: &str) -> Result<(), MachineError> {
     Machine::host(processor)?.run(module, "cgscc(function-attrs)")
 }

@@ -1,4 +1,4 @@
-//! Bringing a copy of the device code into the form that the lowering starts from.
+//! Converts a copy of the device code to the form that the lowering requires.
 
 use crate::cpu::error::LowerError;
 use crate::ir::barrier::barrier;
@@ -8,7 +8,7 @@ use crate::llvm::{Builder, ModuleItems, Value};
 use crate::ptx::registers::name_registers;
 use inkwell::module::Module;
 
-/// Returns a copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
+/// Returns a copy with plain branches only, reducible loops with one latch and preheader, and loop-closed form.
 pub fn prepared<'c>(device: &Module<'c>) -> Result<Module<'c>, LowerError> {
     let copy = device.clone();
     optimise_all(&copy);
@@ -18,15 +18,16 @@ pub fn prepared<'c>(device: &Module<'c>) -> Result<Module<'c>, LowerError> {
     Ok(copy)
 }
 
-/// LLVM skips functions that must not be optimised, with `-G` and `-O0` all of them; the form is needed all the same.
+/// Removes the attributes with which LLVM skips functions that must not be optimised (with `-G` and `-O0`, all
+/// functions), because the form is needed nevertheless.
 fn optimise_all(module: &Module<'_>) {
     for function in module.functions() {
         function.remove_attribute(OF_FUNCTION, "optnone");
     }
 }
 
-/// Where lanes may have to wait for others of their warp, barriers get blocks of their own: lanes that went
-/// ahead must be able to do everything before a barrier, and must not pass it without the others.
+/// Moves barriers to separate blocks if lanes may have to wait for others of their warp. Lanes that continue first must
+/// be able to execute everything before a barrier, and must not pass it without the others.
 fn isolate_barriers(module: &Module<'_>) {
     for function in module.functions() {
         let instructions: Vec<_> = function.blocks().into_iter().flat_map(|block| block.instructions()).collect();
@@ -38,7 +39,7 @@ fn isolate_barriers(module: &Module<'_>) {
     }
 }
 
-/// Moves what is before an instruction into a new block. The old block keeps its end, so that the phis after it
+/// Moves the instructions before an instruction to a new block. The old block keeps its end, so that the phis after it
 /// need no change.
 fn split_before(instruction: Value<'_>) {
     let Some(block) = instruction.block() else { return };

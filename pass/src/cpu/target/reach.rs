@@ -1,4 +1,4 @@
-//! Which functions and variables each kernel may use.
+//! Determines which functions and variables each kernel may use.
 
 use crate::ir::barrier::{Barrier, barrier};
 use crate::ir::kernel::is_kernel;
@@ -7,13 +7,13 @@ use crate::llvm::{Layout, ModuleItems, Type, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Uses and calls of a module's functions.
+/// The uses and calls of a module's functions.
 pub struct Reach<'c> {
-    /// Kernels in module order, each with all functions it may run, itself first.
+    /// The kernels in module order, each with all functions that it may run, itself first.
     pub kernels: Vec<(Value<'c>, Vec<Value<'c>>)>,
-    /// Globals that each function names.
+    /// The globals that each function names.
     pub used: HashMap<Value<'c>, Vec<Value<'c>>>,
-    /// Functions whose address is taken, in module order.
+    /// The functions whose address is taken, in module order.
     pub address_taken: Vec<Value<'c>>,
     /// Whether any function reads the clock.
     pub reads_clock: bool,
@@ -21,13 +21,13 @@ pub struct Reach<'c> {
     facts: HashMap<Value<'c>, Facts>,
 }
 
-/// What a function does itself.
+/// The properties of a function itself, without the functions that it calls.
 #[derive(Clone, Copy, Debug, Default)]
 struct Facts {
     barrier: bool,
-    /// Barriers that have a number or a count of threads.
+    /// Whether it has barriers with a number or a count of threads.
     named: bool,
-    /// Reads where the reserved shared memory lies.
+    /// Whether it reads the position of the reserved shared memory.
     reserved: bool,
     indirect: bool,
     frame: u64,
@@ -58,7 +58,7 @@ impl<'c> Reach<'c> {
         for &function in &functions {
             reach.read(function, layout, &mut taken);
         }
-        // Pointers to kernels are for launches; nothing calls through them.
+        // Pointers to kernels are for launches; nothing calls kernels through them.
         reach.address_taken = functions.iter().copied().filter(|one| taken.contains(one) && !is_kernel(*one)).collect();
         for &kernel in functions.iter().filter(|one| is_kernel(**one)) {
             let reached = reach.from(kernel);
@@ -147,12 +147,12 @@ impl<'c> Reach<'c> {
         self.reaches(kernel, |facts| facts.barrier)
     }
 
-    /// Returns whether a kernel may reach a barrier that has a number or a count of threads.
+    /// Returns whether a kernel may reach a barrier with a number or a count of threads.
     pub fn has_named_barrier(&self, kernel: Value<'c>) -> bool {
         self.reaches(kernel, |facts| facts.named)
     }
 
-    /// Returns whether a kernel may read where its reserved shared memory lies.
+    /// Returns whether a kernel may read the position of its reserved shared memory.
     pub fn uses_reserved_shared(&self, kernel: Value<'c>) -> bool {
         self.reaches(kernel, |facts| facts.reserved)
     }
@@ -161,12 +161,12 @@ impl<'c> Reach<'c> {
         self.from(kernel).iter().any(|one| self.facts.get(one).is_some_and(what))
     }
 
-    /// Returns whether a function, or one that it calls, may end a thread.
+    /// Returns whether a function, or a function that it calls, may end a thread.
     pub fn may_exit(&self, function: Value<'c>) -> bool {
         self.from(function).iter().any(|one| self.facts.get(one).is_some_and(|facts| facts.exits))
     }
 
-    /// Bytes of lane stack from a function on, and whether that is not a bound.
+    /// Returns the bytes of lane stack that a function and its callees need, and whether this is not an upper bound.
     pub fn stack(&self, function: Value<'c>) -> (u64, bool) {
         let mut known = BTreeMap::new();
         self.depth(function, &mut Vec::new(), &mut known)
@@ -200,7 +200,7 @@ impl<'c> Reach<'c> {
         result
     }
 
-    /// Functions that a pointer of this function type may name, in module order.
+    /// Returns the functions to which a pointer of this function type may refer, in module order.
     pub fn candidates(&self, ty: Type<'c>) -> Vec<Value<'c>> {
         self.address_taken.iter().copied().filter(|function| function.value_type() == ty).collect()
     }

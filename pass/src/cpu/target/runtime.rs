@@ -7,7 +7,7 @@ use warpline_format::abi::device_call::ARGUMENTS;
 use warpline_format::abi::{SiteRange, WarpContext};
 use warpline_format::hooks::{Border, Lanes, Type};
 
-/// Runtime functions, declared in the lowered module at their first use.
+/// The runtime's functions, which are declared in the lowered module at their first use.
 pub struct Runtime<'m, 'c> {
     pub(crate) module: &'m Module<'c>,
 }

@@ -1,27 +1,27 @@
-//! Where the shared variables of a module lie in a block's shared memory.
+//! The positions of a module's shared variables in a block's shared memory.
 
 use crate::llvm::{Layout, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Offsets of shared variables.
+/// The offsets of shared variables.
 ///
-/// Variables that functions other than kernels use come first and have one offset in the whole module, since such a
-/// function serves several kernels; each kernel's own follow. Variables of size zero are the dynamic shared memory
-/// and begin where the static part ends.
+/// Variables that other functions than kernels use come first and have one offset in the whole module, because such a
+/// function serves several kernels. The variables of each kernel follow. Variables of size zero are the dynamic shared
+/// memory and begin at the end of the static part.
 pub struct SharedLayout<'c> {
     common: HashMap<Value<'c>, u32>,
     own: HashMap<Value<'c>, HashMap<Value<'c>, u32>>,
     ends: HashMap<Value<'c>, u32>,
     dynamic: HashSet<Value<'c>>,
     dynamic_start: u32,
-    /// What each kernel and its callees use, in the module's order, with their bytes.
+    /// The variables that each kernel and its callees use, in the module's order, with their sizes in bytes.
     used: HashMap<Value<'c>, Vec<(Value<'c>, u32)>>,
 }
 
 impl<'c> SharedLayout<'c> {
-    /// Lays out the shared variables of `module`. `reached`: for each kernel the functions it may run, itself
-    /// included; `used`: for each function the globals it names.
+    /// Computes the layout of the shared variables of `module`. `reached` contains, for each kernel, the functions that
+    /// it may run, including itself; `used` contains, for each function, the globals that it names.
     pub fn new(
         module: &Module<'c>,
         reached: &[(Value<'c>, Vec<Value<'c>>)],
@@ -65,7 +65,7 @@ impl<'c> SharedLayout<'c> {
             own.insert(*kernel, offsets);
             ends.insert(*kernel, end.next_multiple_of(16));
         }
-        // A helper that uses the dynamic part must find it at one offset in every kernel that calls it.
+        // A helper that uses the dynamic part must find it at the same offset in every kernel that calls it.
         let dynamic_start = shares_dynamic.iter().map(|&index| ends[&reached[index].0]).max().unwrap_or(0);
         for &index in &shares_dynamic {
             ends.insert(reached[index].0, dynamic_start);
@@ -73,13 +73,13 @@ impl<'c> SharedLayout<'c> {
         SharedLayout { common, own, ends, dynamic, dynamic_start, used: all_used }
     }
 
-    /// Returns the variables that a kernel and its callees use: each with its offset and its bytes.
+    /// Returns the variables that a kernel and its callees use, each with its offset and its size in bytes.
     pub fn variables(&self, kernel: Value<'c>) -> impl Iterator<Item = (Value<'c>, u32, u32)> {
         let used = self.used.get(&kernel).into_iter().flatten();
         used.filter_map(move |&(variable, bytes)| Some((variable, self.offset(Some(kernel), variable)?, bytes)))
     }
 
-    /// Offset of a variable for a kernel, or for a function that kernels share.
+    /// Returns the offset of a variable for a kernel, or for a function that kernels share.
     pub fn offset(&self, kernel: Option<Value<'c>>, variable: Value<'c>) -> Option<u32> {
         if self.dynamic.contains(&variable) {
             return Some(kernel.map_or(self.dynamic_start, |kernel| self.static_bytes(kernel)));
@@ -88,7 +88,7 @@ impl<'c> SharedLayout<'c> {
         own.or_else(|| self.common.get(&variable)).copied()
     }
 
-    /// Static shared memory of a kernel, a multiple of 16.
+    /// Returns the static shared memory of a kernel in bytes, a multiple of 16.
     pub fn static_bytes(&self, kernel: Value<'c>) -> u32 {
         self.ends.get(&kernel).copied().unwrap_or(0)
     }

@@ -1,12 +1,12 @@
-//! The types that values of device code are held in.
+//! The types in which values of device code are stored.
 
 use crate::llvm::types::Kind;
 use crate::llvm::{Layout, Type, Types};
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 pub const LANES: u32 = 32;
 
-/// Returns the type that a scalar is held in: `i64` for pointers, else itself.
+/// Returns the type in which a scalar is stored: `i64` for pointers, otherwise the type itself.
 pub fn held(ty: Type<'_>) -> Type<'_> {
     match ty.kind() {
         Kind::Pointer(_) => Types::from_type(ty).int(64),
@@ -14,7 +14,7 @@ pub fn held(ty: Type<'_>) -> Type<'_> {
     }
 }
 
-/// Held types of a value's leaves, in order.
+/// Returns the stored types of a value's leaves, in order.
 pub fn leaf_types(ty: Type<'_>) -> Vec<Type<'_>> {
     match ty.kind() {
         Kind::Void => Vec::new(),
@@ -28,7 +28,7 @@ pub fn leaf_types(ty: Type<'_>) -> Vec<Type<'_>> {
     }
 }
 
-/// Byte offsets of a value's leaves in memory, in the order of [`leaf_types`].
+/// Returns the byte offsets of a value's leaves in memory, in the order of [`leaf_types`].
 pub fn leaf_offsets(layout: Layout<'_>, ty: Type<'_>) -> Vec<u64> {
     match ty.kind() {
         Kind::Void => Vec::new(),

@@ -1,4 +1,5 @@
-//! The lowering's state of a module: where its variables and functions go, and what the host processor can do.
+//! The lowering's state for a module: the new positions of its variables and functions, and the features of the host
+//! processor.
 
 use super::checked::{Checked, Whole};
 use super::reach::Reach;
@@ -20,70 +21,70 @@ use warpline_format::site_table::{Bundle, Site, SiteTable};
 
 /// The host processor.
 pub struct Host {
-    /// Vector instructions.
+    /// The vector instructions.
     pub vectors: Vectors,
-    /// Whether LLVM has it gather.
+    /// Whether LLVM uses gather instructions for the processor.
     pub gathers: bool,
-    /// Name and features, for function attributes.
+    /// The name and the features, for function attributes.
     pub processor: (String, String),
 }
 
-/// Where a global is found.
+/// The position of a global.
 #[derive(Clone, Copy, Debug)]
 pub enum GlobalAddress<'c> {
-    /// The variable of the lowered module that holds its address.
+    /// The variable of the lowered module that contains its address.
     Slot(Value<'c>),
-    /// Offset in the block's shared memory.
+    /// The offset in the block's shared memory.
     Shared(u32),
-    /// A device function: the function that calls through pointers reach.
+    /// A device function: the function that calls through pointers use.
     Function(Value<'c>),
     /// A kernel: the number by which device code launches it.
     Kernel(u64),
 }
 
-/// A kernel parameter in the parameter buffer.
+/// The position of a kernel parameter in the parameter buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterPlace {
-    /// Byte offset.
+    /// The byte offset.
     pub offset: u32,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u32,
 }
 
 /// The warp functions of a device function.
 #[derive(Clone, Copy)]
 pub struct WarpFunctions<'c> {
-    /// Without hooks.
+    /// The function without hooks.
     pub native: Value<'c>,
-    /// With hooks; the same where there are none.
+    /// The function with hooks, or the same function if there are no hooks.
     pub hooked: Value<'c>,
-    /// What its address is: chooses between the two when called.
+    /// The function whose address represents the device function; it selects between the two when it is called.
     pub entry: Option<Value<'c>>,
 }
 
-/// Facts of a module that is being lowered.
+/// The properties of a module that is being lowered.
 pub struct Unit<'c> {
-    /// Prepared device code.
+    /// The prepared device code.
     pub source: Module<'c>,
-    /// What is being made.
+    /// The module that is generated.
     pub target: Module<'c>,
-    /// Types.
+    /// The types of the context.
     pub t: Types<'c>,
-    /// Vector instructions of the host.
+    /// The vector instructions of the host.
     pub vectors: Vectors,
     gathers: bool,
-    /// Processor and features, for function attributes.
+    /// The processor and features, for function attributes.
     pub processor: (String, String),
-    /// Who calls whom.
+    /// The calls between functions.
     pub reach: Reach<'c>,
-    /// Shared memory.
+    /// The layout of the shared memory.
     pub shared: SharedLayout<'c>,
-    /// Slot of each device variable, in the order of the descriptor.
+    /// The slot of each device variable, in the order of the descriptor.
     pub slots: Vec<(Value<'c>, Value<'c>)>,
     slot_of: HashMap<Value<'c>, Value<'c>>,
-    /// Device functions.
+    /// The device functions.
     pub functions: HashMap<Value<'c>, WarpFunctions<'c>>,
-    /// Table of known-good ranges, one per site.
+    /// The table of ranges that are known to be valid, one per site.
     pub ranges: Option<Value<'c>>,
     sites: Vec<(Space, u32, u32)>,
     plain_loads: Vec<bool>,
@@ -95,7 +96,7 @@ pub struct Unit<'c> {
 }
 
 impl<'c> Unit<'c> {
-    /// Collects the facts of `source` and declares what `target` needs.
+    /// Collects the properties of `source` and declares everything that `target` needs.
     pub fn new(source: Module<'c>, target: Module<'c>, table: Option<&SiteTable>, host: Host) -> Unit<'c> {
         let t = ModuleItems::types(&source);
         let reach = Reach::new(&source);
@@ -150,7 +151,7 @@ impl<'c> Unit<'c> {
             let ty = self.t.structure(&[self.t.int(64), self.t.int(64)], false).array(self.sites.len() as u64);
             let ranges = self.target.new_variable("warpline.ranges", ty, 0);
             ranges.set_linkage(Linkage::LLVMInternalLinkage);
-            // An empty range has its low end above the high one; the first access goes to the runtime.
+            // In an empty range, the low end is above the high end, so the first access goes to the runtime.
             let empty =
                 Value::structure(self.t, &[Value::int(self.t.int(64), u64::MAX), Value::int(self.t.int(64), 0)], false);
             ranges.set_initializer(Value::array(empty.ty(), &vec![empty; self.sites.len()]));
@@ -185,12 +186,13 @@ impl<'c> Unit<'c> {
         }
     }
 
-    /// Type of the warp function of a device function: context, mask, one vector per leaf of each argument.
+    /// Returns the type of the warp function of a device function: context, mask, and one vector per leaf of each
+    /// argument.
     fn warp_type(&self, function: Value<'c>) -> Type<'c> {
         self.warp_type_of(function.value_type())
     }
 
-    /// Returns the same from the device function's type.
+    /// The variant of [`Self::warp_type`] for the device function's type.
     pub fn warp_type_of(&self, ty: Type<'c>) -> Type<'c> {
         let mut parameters = vec![self.t.pointer(0), self.t.int(32)];
         for parameter in ty.parameters() {
@@ -205,12 +207,12 @@ impl<'c> Unit<'c> {
         result.function(&parameters)
     }
 
-    /// Adds a function with the attributes that all lowered code has.
+    /// Adds a function with the attributes of all lowered code.
     pub fn new_warp_function(&self, name: &str, ty: Type<'c>) -> Value<'c> {
         let function = self.target.new_function(name, ty);
         function.set_linkage(Linkage::LLVMInternalLinkage);
         self.dress(function);
-        // The context overlaps nothing that kernels reach.
+        // The context overlaps no memory that kernels can access.
         function.add_attribute(1, "noalias", 0);
         function.add_attribute(1, "nonnull", 0);
         let bytes = std::mem::size_of::<warpline_format::abi::WarpContext>() as u64;
@@ -219,15 +221,15 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// Replaces the attributes of a function: those of the device function do not apply to its warp function.
+    /// Replaces the attributes of a function, because those of the device function do not apply to its warp function.
     pub fn dress(&self, function: Value<'c>) {
         function.add_attribute(OF_FUNCTION, "nounwind", 0);
         function.set_string_attribute("target-cpu", &self.processor.0);
-        // LLVM would clear the registers' upper halves at calls and returns, even if `preserve_all` states that they
-        // survive. [`Self::clear_uppers`] does it where it is right.
+        // LLVM would clear the registers' upper halves at calls and returns, although `preserve_all` guarantees that
+        // they survive. [`Self::clear_uppers`] does this where it is correct.
         let separator = if self.processor.1.is_empty() { "" } else { "," };
         function.set_string_attribute("target-features", &format!("{}{separator}-vzeroupper", self.processor.1));
-        // A frame larger than the guard page below a stack must not step over it.
+        // The stack pointer must not skip the guard page below a stack in a frame that is larger than the page.
         function.set_string_attribute("probe-stack", "inline-asm");
         if self.vectors == Vectors::Avx512 {
             function.set_string_attribute("min-legal-vector-width", "512");
@@ -235,29 +237,29 @@ impl<'c> Unit<'c> {
         }
     }
 
-    /// Clears the upper halves of the vector registers, before code that uses their lower halves only: with dirty ones
-    /// that is slow on some processors.
+    /// Clears the upper halves of the vector registers before code that uses only their lower halves, which would
+    /// otherwise be slow on some processors.
     pub fn clear_uppers(&self, b: &Builder<'c>) {
         if self.vectors >= Vectors::Avx2 {
             b.call(self.intrinsic("llvm.x86.avx.vzeroupper", &[]), &[]);
         }
     }
 
-    /// Returns whether a lowered function is so large that its frame may take much of an ordinary host stack: values of
-    /// 128 or 256 bytes that live at the same time, and without optimisation, as code that a program waits for, all of
-    /// them.
+    /// Returns whether a lowered function is so large that its frame may use much of an ordinary host stack. The frame
+    /// contains the values of 128 or 256 bytes that live at the same time, or all such values if the code is not
+    /// optimised because a program waits for it.
     pub fn has_large_functions(&self, waited_for: bool) -> bool {
         let bound = if waited_for { 1000 } else { 4000 };
         let size = |function: Value<'c>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
         self.target.functions().into_iter().map(size).any(|instructions: usize| instructions > bound)
     }
 
-    /// Data layout of the device code.
+    /// Returns the data layout of the device code.
     pub fn layout(&self) -> Layout<'_> {
         Layout::from_module(&self.source)
     }
 
-    /// Runtime functions.
+    /// Returns the runtime's functions.
     pub fn runtime(&self) -> Runtime<'_, 'c> {
         Runtime { module: &self.target }
     }
@@ -267,12 +269,12 @@ impl<'c> Unit<'c> {
         self.target.intrinsic(name, overloads)
     }
 
-    /// Where a kernel's parameter lies.
+    /// Returns the position of a kernel's parameter.
     pub fn parameter(&self, kernel: Value<'c>, index: usize) -> ParameterPlace {
         self.parameters(kernel)[index]
     }
 
-    /// Where a kernel's parameters lie: each at its own alignment, in order.
+    /// Returns the positions of a kernel's parameters, each with its own alignment, in order.
     pub fn parameters(&self, kernel: Value<'c>) -> Vec<ParameterPlace> {
         let layout = self.layout();
         let mut end = 0u64;
@@ -294,7 +296,7 @@ impl<'c> Unit<'c> {
             .collect()
     }
 
-    /// Where a global is, as seen from a kernel or from a function that kernels share.
+    /// Returns the position of a global for a kernel, or for a function that kernels share.
     pub fn place(&self, kernel: Option<Value<'c>>, global: Value<'c>) -> Option<GlobalAddress<'c>> {
         if let Some(slot) = self.slot_of.get(&global) {
             return Some(GlobalAddress::Slot(*slot));
@@ -308,7 +310,7 @@ impl<'c> Unit<'c> {
         self.shared.offset(kernel, global).map(GlobalAddress::Shared)
     }
 
-    /// Space, bytes and alignment of a site.
+    /// Returns the space, the size in bytes and the alignment of a site.
     pub fn site(&self, number: u32) -> Option<(Space, u32, u32)> {
         self.sites.get(number as usize).copied()
     }
@@ -318,7 +320,7 @@ impl<'c> Unit<'c> {
         self.plain_loads.get(site as usize).copied().unwrap_or(false)
     }
 
-    /// What the hook of an access with this number checks: that of a site, or of a bundle.
+    /// Returns what the hook of an access with this number checks: the access of a site, or that of a bundle.
     pub fn checked(&self, number: u32) -> Option<Checked> {
         let Some(index) = bundle_of(number) else {
             let (space, bytes, align) = self.site(number)?;
@@ -335,39 +337,39 @@ impl<'c> Unit<'c> {
             whole.bytes = [whole.bytes[0].min(first), whole.bytes[1].max(first + i64::from(bytes.max(1)) - 1)];
             whole.align = whole.align.max(align);
         }
-        // The members of a bundle are in one function and one space, so that they are all in registers or all are not.
+        // The members of a bundle are in one function and one space, so either all or none of them are in registers.
         let recorded = !self.in_registers.contains(&site);
         Some(Checked { site, space, bytes, align, bundle: Some(whole), recorded })
     }
 
-    /// Site field of a bundle's records.
+    /// Returns the site field of a bundle's records.
     pub fn bundle_field(&self, index: u32) -> Option<u32> {
         Some(bundle_field(index, self.bundles.get(index as usize)?.members.len() as u32))
     }
 
-    /// Number of sites.
+    /// Returns the number of sites.
     pub fn site_count(&self) -> usize {
         self.sites.len()
     }
 
-    /// Address of a site's range.
+    /// Returns the address of a site's range.
     pub fn site_range(&self, number: u32) -> Value<'c> {
         let Some(ranges) = self.ranges else { return Value::zero(self.t.pointer(0)) };
         let index = Value::int(self.t.int(64), 16 * u64::from(number));
         Value::constant_offset(ranges, index)
     }
 
-    /// Instructions of a block.
+    /// Returns the number of instructions of a block.
     pub fn block_instructions(&self, number: usize) -> Option<u64> {
         self.blocks.get(number).copied()
     }
 
-    /// First cell and sides of a branch.
+    /// Returns the first cell and the number of sides of a branch.
     pub fn branch_cells(&self, number: usize) -> Option<(u64, u32)> {
         self.branches.get(number).copied()
     }
 
-    /// First cells of all branches, and the number of all cells.
+    /// Returns the first cells of all branches, and the total number of cells.
     pub fn cells(&self) -> (Vec<u32>, u64) {
         let end = self.blocks.len() as u64 * count_cells::PER_BLOCK;
         let end =
@@ -380,13 +382,14 @@ impl<'c> Unit<'c> {
         self.reads_clock
     }
 
-    /// Returns whether the host gathers this type itself. Otherwise LLVM would make a branch per lane in the place of
-    /// each.
+    /// Returns whether the host has a gather instruction for this type. Otherwise, LLVM would generate a branch per
+    /// lane for each gather.
     pub fn has_gather(&self, ty: Type<'c>) -> bool {
         self.gathers && is_wide(ty)
     }
 
-    /// Returns whether products and sums of this type, or vector of it, are fused: the host must have the instruction.
+    /// Returns whether products and sums of this type, or of a vector of it, are fused, which requires an instruction
+    /// of the host.
     pub fn has_fused(&self, ty: Type<'c>) -> bool {
         let kind = match ty.kind() {
             Kind::Vector(_) => ty.element().kind(),
@@ -395,17 +398,17 @@ impl<'c> Unit<'c> {
         self.vectors >= Vectors::Avx2 && matches!(kind, Kind::Float | Kind::Double)
     }
 
-    /// Returns whether the host computes with halves.
+    /// Returns whether the host has instructions for half precision.
     pub fn has_half_arithmetic(&self) -> bool {
         self.processor.1.split(',').any(|feature| feature == "+avx512fp16")
     }
 
-    /// Returns whether the host reads and writes this type under a mask.
+    /// Returns whether the host has masked loads and stores for this type.
     pub fn has_masks(&self, ty: Type<'c>) -> bool {
         self.vectors == Vectors::Avx512 || self.vectors == Vectors::Avx2 && is_wide(ty)
     }
 
-    /// Returns whether the host scatters this type itself.
+    /// Returns whether the host has a scatter instruction for this type.
     pub fn has_scatter(&self, ty: Type<'c>) -> bool {
         self.vectors >= Vectors::Avx512 && is_wide(ty)
     }

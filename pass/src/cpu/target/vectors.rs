@@ -14,7 +14,7 @@ pub enum Vectors {
 }
 
 impl Vectors {
-    /// Processor features that code for these vectors needs.
+    /// Returns the processor features that code for these vectors needs.
     pub fn features(self) -> &'static str {
         match self {
             Vectors::Sse => "",
@@ -23,7 +23,7 @@ impl Vectors {
         }
     }
 
-    /// Those of a machine.
+    /// Returns the vector instructions of a machine.
     pub fn for_machine(machine: &Machine) -> Vectors {
         let features = machine.features();
         let has = |name: &str| features.split(',').any(|feature| feature.strip_prefix('+') == Some(name));

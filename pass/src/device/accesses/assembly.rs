@@ -19,7 +19,7 @@ pub(in crate::device) fn statements(text: &str) -> Vec<String> {
     }
     plain.push_str(rest);
     let lines: Vec<&str> = plain.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
-    // Braces open blocks, but around operands they hold a vector.
+    // Braces open blocks, but around operands they contain a vector.
     let mut result = Vec::new();
     for part in lines.join("\n").split(';') {
         let part = part.trim().trim_start_matches(['{', '}', ' ', '\n', '\t']);
@@ -39,7 +39,7 @@ fn is_label(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '%' | '{' | '}'))
 }
 
-/// Opcode of a statement with its modifiers, the guard predicate left out.
+/// Returns the opcode of a statement with its modifiers, without the guard predicate.
 pub(in crate::device) fn opcode(statement: &str) -> &str {
     let unguarded = match statement.strip_prefix('@') {
         Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start()),
@@ -48,17 +48,18 @@ pub(in crate::device) fn opcode(statement: &str) -> &str {
     unguarded.split_whitespace().next().unwrap_or_default()
 }
 
-/// Roots of memory instructions that are executed but whose addresses cannot be read off their operands.
+/// The first parts of memory instructions that are supported but whose addresses cannot be determined from their
+/// operands.
 const OPAQUE: [&str; 7] = ["sured", "ldmatrix", "stmatrix", "wmma", "mbarrier", "multimem", "cp"];
 
-/// Bytes of an `mbarrier` object.
+/// The size of an `mbarrier` object in bytes.
 const MBARRIER_BYTES: u32 = 8;
 
-/// Bytes that a texel may have.
+/// The possible sizes of a texel in bytes.
 const TEXELS: [u32; warpline_format::abi::texture::SIZES as usize] = [1, 2, 4, 8, 16];
 
-/// What a call of inline assembly does to memory. It is read as the lowering reads it, so that whatever runs on the CPU
-/// device is counted or reported as not counted.
+/// Returns the effects of a call of inline assembly on memory. It reads the assembly in the same way as the lowering,
+/// so that every instruction that runs on the CPU device is counted, or reported as not counted.
 pub(in crate::device) fn inspect<'c>(call: Value<'c>) -> Vec<Seen<'c>> {
     let Some(callee) = call.called_value() else { return Vec::new() };
     let text = callee.asm_text();
@@ -83,7 +84,7 @@ fn unread<'c>(text: &str) -> Vec<Seen<'c>> {
     statements(text).into_iter().filter(touches).map(shown).collect()
 }
 
-/// Commit and wait of asynchronous copies move nothing themselves.
+/// Returns whether the instruction is a commit or wait of asynchronous copies, which move no data.
 fn is_waiting(parts: &[&str]) -> bool {
     parts.iter().any(|part| part.starts_with("commit") || part.starts_with("wait"))
 }
@@ -130,7 +131,7 @@ fn cache_of(parts: &[&str]) -> CacheOp {
         .unwrap_or_default()
 }
 
-/// Bytes per lane: the element's width times the vector's length.
+/// Returns the bytes per lane: the element's width times the vector's length.
 fn bytes_of(parts: &[&str]) -> Option<u32> {
     let vector = parts.iter().find_map(|part| match *part {
         "v2" => Some(2),
@@ -151,7 +152,7 @@ fn bytes_of(parts: &[&str]) -> Option<u32> {
     Some(bits / 8 * vector.unwrap_or(1))
 }
 
-/// One statement among all of a piece of assembly.
+/// One statement, together with all statements of its assembly.
 #[derive(Clone, Copy)]
 struct Reading<'s, 'c> {
     all: &'s [Statement],
@@ -160,13 +161,13 @@ struct Reading<'s, 'c> {
     arguments: &'s [Value<'c>],
 }
 
-/// Who makes a guarded access.
+/// The lanes that make a guarded access.
 enum Guarded<'c> {
     /// All lanes.
     Open,
-    /// Those for which this holds.
+    /// The lanes for which this condition is true.
     By(Guard<'c>),
-    /// Those for which something holds that cannot be computed before the assembly.
+    /// The lanes for which a condition is true that cannot be computed before the assembly.
     Unknown,
 }
 
@@ -219,12 +220,12 @@ impl<'s, 'c> Reading<'s, 'c> {
                         match sizes.read {
                             Read::Number(0) => {}
                             Read::Number(bytes) => seen.push(guarded(load(bytes))),
-                            // Two conditions at once have no hook.
+                            // There is no hook for two conditions at once.
                             Read::Variable(_) | Read::If(_) if guard.is_some() => seen.push(unknown()),
                             Read::If(guard) => {
                                 seen.push(Seen::Access(Access { guard: Some(guard), ..load(sizes.written) }));
                             }
-                            // Almost always all or nothing; what is between has no site of its size.
+                            // The size is almost always all or nothing; for sizes in between, there is no site.
                             Read::Variable(read) => {
                                 let (predicate, all) = (IntPredicate::LLVMIntEQ, u64::from(sizes.written));
                                 let guard = Guard { predicate, left: read, right: Value::int(read.ty(), all) };
@@ -264,18 +265,19 @@ impl<'s, 'c> Reading<'s, 'c> {
         }
     }
 
-    /// Returns the value that `$number` has before the assembly, if the statement still finds it there.
+    /// Returns the value of `$number` before the assembly, if the statement still reads this value.
     fn argument(&self, number: usize) -> Option<Value<'c>> {
         if let Some(input) = number.checked_sub(self.layout.outputs) {
             return self.arguments.get(input).copied();
         }
-        // What goes in and out is an argument until something is written to it.
+        // An operand that is both input and output has the value of the argument until something is written to it.
         let input = self.layout.inputs.iter().position(|tied| *tied == Some(number))?;
         let is_written = self.all[..self.index].iter().any(|before| writes(before, &Operand::Argument(number)));
         if is_written { None } else { self.arguments.get(input).copied() }
     }
 
-    /// Returns the `index`-th address in square brackets, if it is an argument of the assembly, perhaps plus a number.
+    /// Returns the `index`-th address in square brackets, if it is an argument of the assembly, optionally plus a
+    /// number.
     fn address(&self, index: usize) -> Option<Address<'c>> {
         let memory = self.statement().operands.iter().filter_map(|operand| match operand {
             Operand::Memory(base, offset) => Some((&**base, *offset)),
@@ -286,7 +288,8 @@ impl<'s, 'c> Reading<'s, 'c> {
         Some(Address { offset: offset as u64, ..Address::from_value(self.argument(*number)?) })
     }
 
-    /// Returns the guard of a predicate that depends on arguments of the assembly: one of them, or a single comparison.
+    /// Returns the guard for a predicate that depends on arguments of the assembly: one argument, or a single
+    /// comparison.
     fn predicate(&self, operand: &Operand, holds: bool) -> Option<Guard<'c>> {
         if let Operand::Argument(number) = operand {
             let left = self.argument(*number).filter(|value| value.ty().int_bits().is_some())?;
@@ -299,7 +302,7 @@ impl<'s, 'c> Reading<'s, 'c> {
         if definitions.next().is_some() || definition.guard.is_some() {
             return None;
         }
-        // The second of a pair of results is the contrary of the first.
+        // The second of a pair of results is the opposite of the first.
         let first = match definition.operands.first()? {
             Operand::Pair(first, _) => **first == *operand,
             _ => true,
@@ -307,7 +310,8 @@ impl<'s, 'c> Reading<'s, 'c> {
         Reading { index, ..*self }.comparison(holds == first)
     }
 
-    /// Returns the comparison of `setp.ne.b32 p, $1, 0` and its kin, of arguments and numbers; the contrary unless it `holds`.
+    /// Returns the comparison of `setp.ne.b32 p, $1, 0` and similar instructions on arguments and numbers, or its
+    /// opposite if `holds` is false.
     fn comparison(&self, holds: bool) -> Option<Guard<'c>> {
         let parts: Vec<&str> = self.statement().operation.iter().map(String::as_str).collect();
         let [root, name, ty] = parts[..] else { return None };
@@ -342,11 +346,12 @@ impl<'s, 'c> Reading<'s, 'c> {
         Some(Guard { predicate, left: value(left)?, right: value(right)? })
     }
 
-    /// Sizes of `cp.async dst, src, written, read`; without the last, all is read. Where less is read zeros are
-    /// written. In its place may stand a predicate under which nothing is read.
+    /// Returns the sizes of `cp.async dst, src, written, read`. Without the last operand, everything is read. If less
+    /// is read, zeros are written for the rest. Instead of the size, there may be a predicate under which nothing is
+    /// read.
     fn copied_bytes(&self) -> Option<Copied<'c>> {
         let Statement { operation, operands, .. } = self.statement();
-        // The policy comes last.
+        // The policy is the last operand.
         let policy = usize::from(operation.iter().any(|part| part == "cache_hint"));
         let [_, _, written, rest @ ..] = operands.get(..operands.len().checked_sub(policy)?)? else { return None };
         let number = |operand: &Operand| match operand {
@@ -374,7 +379,7 @@ impl<'s, 'c> Reading<'s, 'c> {
     }
 }
 
-/// Returns whether a size is chosen between all and nothing, as Triton's masks do.
+/// Returns whether a size is either everything or nothing, as with Triton's masks.
 fn all_or_nothing(size: Value<'_>, all: u64) -> bool {
     let known = |index| matches!(size.operand(index).as_u64(), Some(bytes) if bytes == 0 || bytes == all);
     size.opcode() == Some(Opcode::LLVMSelect) && known(1) && known(2)
@@ -392,7 +397,7 @@ fn writes(statement: &Statement, operand: &Operand) -> bool {
     statement.operands.first().is_some_and(|result| holds(result, operand))
 }
 
-/// What an asynchronous copy writes, and how much of that it reads.
+/// The number of bytes that an asynchronous copy writes, and how many of them it reads.
 struct Copied<'c> {
     written: u32,
     read: Read<'c>,
@@ -401,7 +406,7 @@ struct Copied<'c> {
 enum Read<'c> {
     Number(u32),
     Variable(Value<'c>),
-    /// All, where this holds, or nothing.
+    /// Everything if this condition is true, otherwise nothing.
     If(Guard<'c>),
 }
 
@@ -422,7 +427,7 @@ mod tests {
         assert_eq!(all.len(), 3);
     }
 
-    /// What is seen of assembly without results: operands 0 and 1 are addresses, 2 is an integer, 3 a predicate.
+    /// Returns the effects of assembly without results: operands 0 and 1 are addresses, 2 is an integer, 3 a predicate.
     fn seen(text: &str) -> String {
         seen_of(text, "l,l,r,b", "void", "i64 %a, i64 %b, i32 %n, i1 %p")
     }
@@ -452,8 +457,8 @@ mod tests {
         inspect(call).into_iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
-    /// The forms of loads, stores, atomics and asynchronous copies: what the lowering takes is counted, or reported as
-    /// not counted.
+    /// For every form of loads, stores, atomics and asynchronous copies that the lowering supports, the access is
+    /// counted, or reported as not counted.
     #[test]
     fn every_form_is_counted() {
         for (text, expected) in [
@@ -478,7 +483,7 @@ mod tests {
             ("atom.add.noftz.f16x2 x, [$0], y;", "Atomic Generic 4"),
             ("red.global.add.v4.f32 [$0], {a, b, c, d};", "Atomic Global 16"),
             ("red.relaxed.gpu.global.max.s32 [$0], $2;", "Atomic Global 4 Volatile"),
-            // Guards: by an argument, by a comparison of arguments, by values of the assembly.
+            // Guards by an argument, by a comparison of arguments, and by values of the assembly.
             ("@$3 ld.global.u32 x, [$0];", "Load Global 4 if"),
             ("@!$3 st.global.u32 [$0], $2;", "Store Global 4 if"),
             ("@ $3 ld.global.u32 x, [$0];", "Load Global 4 if"),
@@ -491,7 +496,7 @@ mod tests {
             ("setp.ne.b32 p, $2, 0; not.pred p, p; @p ld.global.u32 x, [$0];", "not"),
             ("@p ld.global.u32 x, [$0]; setp.ne.b32 p, $2, 0;", "not"),
             ("@q setp.ne.b32 p, $2, 0; @p ld.global.u32 x, [$0];", "not"),
-            // Addresses that are computed in the assembly.
+            // Addresses that the assembly computes.
             ("add.u64 a, $0, 4; ld.global.u32 x, [a];", "not"),
             ("cp.async.ca.shared.global [$0], [$1], 16;", "Load Global 16, Store Shared 16"),
             (
@@ -510,7 +515,7 @@ mod tests {
             ("@$3 cp.async.ca.shared.global [$0], [$1], 8;", "Load Global 8 if, Store Shared 8 if"),
             ("@$3 cp.async.ca.shared.global [$0], [$1], 8, $2;", "not, Store Shared 8 if"),
             ("cp.async.commit_group; cp.async.wait_group 0;", ""),
-            // Barrier objects: set up, arrived at, tested.
+            // Barrier objects: initialisation, arrival, test.
             ("cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", "Atomic Shared 8 Volatile"),
             ("mbarrier.init.shared::cta.b64 [$0 + 8], $2;", "Store Shared 8 +8"),
             ("mbarrier.arrive.b64 _, [$0];", "Atomic Generic 8 Volatile"),

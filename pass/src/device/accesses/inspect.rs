@@ -1,4 +1,4 @@
-//! Which instructions access memory, and how.
+//! Determines which instructions access memory, and how.
 
 use super::access::{Access, Address, Seen};
 use super::{assembly, matrix};
@@ -9,7 +9,7 @@ use crate::llvm::{Layout, Type, Value};
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
-/// Returns the accesses of an instruction, in the order in which it makes them.
+/// Returns the accesses of an instruction, in the order in which the instruction makes them.
 pub(in crate::device) fn inspect<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Vec<Seen<'c>> {
     match instruction.opcode() {
         Some(Opcode::LLVMLoad) if is_by_value(instruction.operand(0)) => Vec::new(),
@@ -31,8 +31,8 @@ pub(in crate::device) fn inspect<'c>(instruction: Value<'c>, layout: Layout<'_>)
     }
 }
 
-/// Returns whether a pointer leads into a structure that a device function takes by value: it lies in parameter space,
-/// though the code calls it local. (Those of kernels have an address space of their own.)
+/// Returns whether a pointer refers to a structure that a device function takes by value. Such a structure is in
+/// parameter space, although its address space is local. (Parameters of kernels have their own address space.)
 fn is_by_value(mut pointer: Value<'_>) -> bool {
     loop {
         let known_place = match pointer.opcode() {
@@ -69,7 +69,7 @@ fn access<'c>(
     Some(access)
 }
 
-/// Volatile and atomic accesses go past L1.
+/// Returns whether an access bypasses L1, which is true for volatile and atomic accesses.
 fn is_coherent(instruction: Value<'_>) -> bool {
     instruction.is_volatile() || instruction.ordering() != Some(Ordering::LLVMAtomicOrderingNotAtomic)
 }
@@ -134,8 +134,8 @@ fn call<'c>(call: Value<'c>, layout: Layout<'_>) -> Vec<Seen<'c>> {
     Vec::new()
 }
 
-/// `llvm.masked.load` (pointer, mask, passed through) and `llvm.masked.store` (value, pointer, mask). The
-/// vectoriser makes them with constant masks, where it closes a gap.
+/// Returns the access of `llvm.masked.load` (pointer, mask, value for other elements) or `llvm.masked.store` (value,
+/// pointer, mask). The vectoriser generates them with constant masks to close a gap.
 fn masked<'c>(call: Value<'c>, is_load: bool, layout: Layout<'_>) -> Vec<Seen<'c>> {
     let (pointer, mask, ty, op) = if is_load {
         (call.operand(0), call.operand(1), call.ty(), Op::Load)
@@ -161,8 +161,8 @@ fn masked<'c>(call: Value<'c>, is_load: bool, layout: Layout<'_>) -> Vec<Seen<'c
     vec![Seen::Access(access)]
 }
 
-/// `llvm.nvvm.cp.async.{ca,cg}.shared.global.N` (target, source): a load and a store. With a source size (`.s`) the
-/// load may be shorter.
+/// Returns the accesses of `llvm.nvvm.cp.async.{ca,cg}.shared.global.N` (target, source): a load and a store. With a
+/// source size (`.s`), the load may be shorter.
 fn asynchronous<'c>(call: Value<'c>, rest: &str) -> Option<Vec<Seen<'c>>> {
     let parts: Vec<&str> = rest.split('.').collect();
     let ["ca" | "cg", "shared", "global", bytes, ..] = parts[..] else { return None };

@@ -1,8 +1,9 @@
-//! Accesses of tensor-core loads and stores: each lane's address follows from its place in the fragment.
+//! The accesses of tensor-core loads and stores. Each lane's address depends on its position in the fragment.
 //!
-//! One `wmma.load` becomes several requests, each of what neighbouring registers of a lane hold of one row: 4 bytes per lane
-//! for A and B, two elements for C and D along rows. Against the rows, 16-bit elements are moved as whole blocks that are
-//! transposed on the way, others one by one. `ldmatrix` is one request of all lanes, however many of them give addresses.
+//! One `wmma.load` becomes several requests. Each request covers adjacent registers of a lane in one row: 4 bytes per
+//! lane for A and B, two elements for C and D, if the layout is along rows. For the other layout, 16-bit elements are
+//! moved as complete blocks that are transposed, and other elements are moved one by one. `ldmatrix` is one request of
+//! all lanes, regardless of how many of them provide addresses.
 
 use super::access::{Access, Address, Lanewise, Seen};
 use crate::ir::space::space_of_pointer;
@@ -67,7 +68,7 @@ fn fragment<'c>(call: Value<'c>, transfer: Transfer) -> Vec<Seen<'c>> {
         .collect()
 }
 
-/// Computes addresses in device code, as a lane of its own sees them.
+/// Computes addresses in device code, from the view of one lane.
 pub(in crate::device) struct Addresses<'b, 'm, 'c> {
     pub(in crate::device) builder: &'b Builder<'c>,
     pub(in crate::device) module: &'m Module<'c>,
@@ -96,7 +97,7 @@ impl<'c> Addresses<'_, '_, 'c> {
             })
     }
 
-    /// Returns the bytes from a fragment's address to what a lane moves in one access.
+    /// Returns the offset in bytes from a fragment's address to the data that a lane moves in one access.
     pub(in crate::device) fn fragment_offset(
         &self,
         access: FragmentAccess,
@@ -111,8 +112,8 @@ impl<'c> Addresses<'_, '_, 'c> {
         b.lshr(b.mul(elements, self.number(64, bits)), self.number(64, 3))
     }
 
-    /// Bytes from a fragment's address to what a lane moves of a group of blocks, whose rows are dealt out as those of
-    /// `ldmatrix`.
+    /// Returns the offset in bytes from a fragment's address to the data that a lane moves for a group of blocks. The
+    /// rows are distributed as for `ldmatrix`.
     pub(in crate::device) fn block(
         &self,
         blocks: &[(u32, u32)],
@@ -139,7 +140,8 @@ impl<'c> Addresses<'_, '_, 'c> {
         b.add(bytes, place)
     }
 
-    /// Computes the address at which a lane accesses the rows: row `lane · bytes / 16`, whose address another lane gives.
+    /// Computes the address at which a lane accesses the rows: it is in row `lane · bytes / 16`, whose address another
+    /// lane provides.
     pub(in crate::device) fn row(&self, address: Value<'c>, rows: Rows) -> Value<'c> {
         let b = self.builder;
         let bytes = rows.bytes();

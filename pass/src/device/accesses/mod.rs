@@ -1,4 +1,4 @@
-//! Which instructions access memory, and how.
+//! Determines which instructions access memory, and how.
 
 pub(super) mod access;
 pub(super) mod assembly;

@@ -18,7 +18,7 @@ use warpline_format::site_table::ParameterName;
 pub(in crate::device) struct Addresses<'c> {
     sink: Sink,
     globals: HashMap<Value<'c>, u32>,
-    /// Of the function that is hooked: by instruction and number of the access.
+    /// The expressions for the current function, by instruction and number of the access.
     found: HashMap<(Value<'c>, usize), AddressExpression>,
 }
 
@@ -28,8 +28,8 @@ impl<'c> Addresses<'c> {
         Addresses { sink: Sink::default(), globals, found: HashMap::new() }
     }
 
-    /// Follows the addresses of a kernel's accesses. Hooks change its control flow, so it has none yet. What other functions are
-    /// given is not known at the launch.
+    /// Builds the expressions for the addresses of a kernel's accesses. The kernel must not have hooks yet, because
+    /// hooks change its control flow. Arguments of other functions are not known at the launch.
     pub(in crate::device) fn follow(
         &mut self,
         (function, number): (Value<'c>, u32),
@@ -49,7 +49,7 @@ impl<'c> Addresses<'c> {
                 for (number, seen) in inspect(instruction, layout).into_iter().enumerate() {
                     let Seen::Access(access) = seen else { continue };
                     let followed = matches!(access.space, Space::Global | Space::Shared | Space::Generic);
-                    // An access whose lanes each take a part of a fragment has no address of this kind.
+                    // If each lane accesses a part of a fragment, the access has no address of this kind.
                     if !followed || !matches!(access.address.lanewise, Lanewise::Own) {
                         continue;
                     }
@@ -63,14 +63,14 @@ impl<'c> Addresses<'c> {
         }
     }
 
-    /// Gives a site the address of the access of this number that an instruction makes.
+    /// Assigns the address of an instruction's access with this number to a site.
     pub(in crate::device) fn add(&mut self, instruction: Value<'c>, number: usize, site: u32) {
         if let Some(found) = self.found.remove(&(instruction, number)) {
             self.sink.addresses.push(AddressExpression { site, ..found });
         }
     }
 
-    /// Puts them into the table.
+    /// Adds the expressions to the table.
     pub(in crate::device) fn finish(mut self, table: &mut Table<'_>) {
         let mut parameters: Vec<_> = std::mem::take(&mut self.sink.parameters).into_iter().collect();
         parameters.sort();

@@ -1,4 +1,4 @@
-//! What atomic operations do with what is there.
+//! The kinds of atomic operations.
 
 use crate::llvm::Value;
 use crate::llvm::value::{AtomicOp, Opcode};
@@ -14,7 +14,7 @@ pub(in crate::device) fn kind(instruction: Value<'_>) -> Option<AtomicKind> {
     }
 }
 
-/// A lock is taken by one alone, whatever the others try.
+/// Returns the kind of a compare-and-swap. Only one thread can acquire a lock, even if several try.
 fn attempt(expected: Value<'_>, new: Value<'_>) -> AtomicKind {
     match (expected.as_u64(), new.as_u64()) {
         (Some(0), Some(1)) => AtomicKind::Lock,
@@ -33,7 +33,7 @@ fn update(op: AtomicOp, operand: Value<'_>) -> AtomicKind {
     }
 }
 
-/// Returns the target's own forms, with a scope in their names.
+/// Returns the kind of the target's own forms, which have a scope in their names.
 fn of_call(call: Value<'_>) -> Option<AtomicKind> {
     let name = call.callee_name();
     let op = name.strip_prefix("llvm.nvvm.atomic.")?;

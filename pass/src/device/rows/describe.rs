@@ -5,10 +5,10 @@ use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKi
 use warpline_format::matrix::Product;
 use warpline_format::site_table::{FrameId, InstructionMix, SiteTable, Step};
 
-/// Operands of operands that are written out, at most.
+/// The maximum depth to which operands of operands are written.
 const MOST_SHOWN: u32 = 16;
 
-/// One line per entry of the table, stable and made for reading: `site 3 kernel load global 4 bytes …`.
+/// Returns one line per entry of the table, in a stable, readable form: `site 3 kernel load global 4 bytes …`.
 pub fn describe(table: &SiteTable) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -146,13 +146,13 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Returns an expression as in C, signs and widths left out.
+/// Returns an expression in the syntax of C, without signs and widths.
 fn value(table: &SiteTable, id: ExpressionId) -> String {
     shown(table, id, MOST_SHOWN)
 }
 
 fn shown(table: &SiteTable, id: ExpressionId, depth: u32) -> String {
-    // Shared operands are written out each time.
+    // Shared operands are written each time.
     let Some(depth) = depth.checked_sub(1) else { return "…".into() };
     let value = |id: ExpressionId| shown(table, id, depth);
     let axis = |axis: u8| ['x', 'y', 'z'][usize::from(axis).min(2)];

@@ -1,4 +1,4 @@
-//! What sites move: the types of loads, stores and atomic operations.
+//! The types of the data that loads, stores and atomic operations move.
 
 use crate::device::accesses::access::{Access, Seen};
 use crate::llvm::types::Kind;
@@ -8,8 +8,8 @@ use warpline_format::operation::FloatFormat;
 use warpline_format::site_table::Op;
 use warpline_format::values::{Element, ElementKind};
 
-/// Returns the elements of each access of an instruction. A write is followed only if it is the instruction's last access, because
-/// its result is read when the next access is announced.
+/// Returns the elements of each access of an instruction. A write is tracked only if it is the instruction's last
+/// access, because its result is read when the next access is announced.
 pub(in crate::device) fn moved_elements(instruction: Value<'_>, seen: &[Seen<'_>], layout: Layout<'_>) -> Vec<Element> {
     let last = seen.len().saturating_sub(1);
     let element = |(number, entry): (usize, &Seen<'_>)| match entry {
@@ -31,12 +31,12 @@ fn moved(instruction: Value<'_>, access: &Access<'_>, layout: Layout<'_>) -> Ele
         Some(Opcode::LLVMCall) => instruction.ty(),
         _ => return untyped,
     };
-    // Other forms of calls move what their types do not show.
+    // The types of other calls do not show what they move.
     let fits = |_: &Element| layout.store_size(ty) == u64::from(access.bytes);
     scalar(ty, layout).filter(fits).unwrap_or(untyped)
 }
 
-/// Returns the element of a scalar or a vector of them; `None` of structures and pointers.
+/// Returns the element for a scalar or a vector of scalars; `None` for structures and pointers.
 fn scalar(ty: Type<'_>, layout: Layout<'_>) -> Option<Element> {
     if let Kind::Vector(_) = ty.kind() {
         return scalar(ty.element(), layout).filter(|_| ty.element().kind() != Kind::Int(1));

@@ -7,8 +7,9 @@ use crate::ir::kernel::is_kernel;
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;
 
-/// Functions with a memory fence. An atomic operation of CUDA is relaxed: without a fence it orders no other access (CUDA C++
-/// Programming Guide, "Memory Fence Functions"). A fence in a function that is called may be meant for every caller.
+/// Returns the functions with a memory fence. An atomic operation of CUDA is relaxed: without a fence, it orders no
+/// other access (CUDA C++ Programming Guide, "Memory Fence Functions"). A fence in a called function may be intended
+/// for every caller.
 pub(in crate::device) fn fencing<'c>(functions: &[Value<'c>]) -> HashSet<Value<'c>> {
     let with_fence =
         |function: &Value<'c>| function.blocks().iter().any(|block| block.instructions().into_iter().any(is_fence));

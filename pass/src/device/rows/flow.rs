@@ -1,4 +1,4 @@
-//! Which branches of a function decide over which of its blocks.
+//! Determines which branches of a function decide whether each of its blocks runs.
 
 use crate::ir::control::{Decision, decisions};
 use crate::ir::graph::Graph;
@@ -6,8 +6,8 @@ use crate::llvm::Block;
 use std::collections::HashMap;
 use warpline_format::site_table;
 
-/// Returns a function's blocks in the order in which warps run them, where there is one: unrolled loops are after what is
-/// left over of them in LLVM's, and a table in the order of the code has accesses in the order of execution.
+/// Returns a function's blocks in the order in which warps run them, if there is one. In LLVM's order, an unrolled loop
+/// comes after its remainder loop; in the warp order, the accesses in the table have the order of execution.
 pub(crate) fn in_warp_order<'c>(blocks: &[Block<'c>]) -> Vec<Block<'c>> {
     let Ok(order) = (Graph { successors: successors(blocks) }).warp_order() else { return blocks.to_vec() };
     let mut reached = vec![false; blocks.len()];
@@ -16,8 +16,8 @@ pub(crate) fn in_warp_order<'c>(blocks: &[Block<'c>]) -> Vec<Block<'c>> {
     order.iter().copied().chain(unreached).map(|block| blocks[block]).collect()
 }
 
-/// Returns, indexed by block: the numbers of its branch's sides, its distinct targets in the order in which they are first met, as its
-/// records have them.
+/// Returns, for each block, the sides of its branch: its distinct targets in the order of their first occurrence, as
+/// records number them.
 fn successors(blocks: &[Block<'_>]) -> Vec<Vec<usize>> {
     let number: HashMap<_, _> = blocks.iter().enumerate().map(|(index, block)| (*block, index)).collect();
     let of = |block: &Block<'_>| {
@@ -33,19 +33,20 @@ fn successors(blocks: &[Block<'_>]) -> Vec<Vec<usize>> {
     blocks.iter().map(of).collect()
 }
 
-/// Control flow of a function before it is hooked.
+/// The control flow of a function before it is hooked.
 pub(crate) struct Flow {
     decisions: Vec<Vec<Decision>>,
 }
 
 impl Flow {
-    /// Creates a `Flow` for a function's blocks in their order, the entry first.
+    /// Creates a `Flow` for a function's blocks in their order, with the entry first.
     pub(crate) fn new(blocks: &[Block<'_>]) -> Flow {
         Flow { decisions: decisions(&successors(blocks)) }
     }
 
-    /// As rows of the table: `first` is the number of the function's first block, `branches` those of the branches that
-    /// its blocks end in. What else decides, as an exception would, has no number and is left out.
+    /// Returns rows for the table: `first` is the number of the function's first block, and `branches` are the numbers
+    /// of the branches at the ends of its blocks. Other decisions, such as exceptions, have no number and are not
+    /// included.
     pub(crate) fn decisions(&self, first: u32, branches: &[Option<u32>]) -> Vec<site_table::Decision> {
         let rows = (first..).zip(&self.decisions).flat_map(|(block, decisions)| {
             decisions.iter().filter_map(move |decision| {

@@ -1,5 +1,5 @@
-//! What the analysis of conflicts between threads needs of an access: the shared variable, the value stored and where it comes
-//! from, the scope of an atomic operation and whether its result is used.
+//! The properties of an access that the analysis of conflicts between threads needs: the shared variable, the stored
+//! value and its origin, the scope of an atomic operation and whether its result is used.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use crate::llvm::{Layout, Value};
 use warpline_format::conflict::{ConflictHint, Update};
 use warpline_format::site_table::{Hint, Op, Stored};
 
-/// Steps from a pointer to the variable it leads into, at most.
+/// The maximum number of steps from a pointer to its variable.
 const MOST_STEPS: usize = 64;
 
-/// Returns the hint about an access of `instruction`, unless it would be empty. `shared` has the names so far.
+/// Returns the hint about an access of `instruction`, unless it would be empty. `shared` contains the names so far.
 pub(in crate::device) fn find(
     instruction: Value<'_>,
     site: u32,
@@ -35,7 +35,8 @@ pub(in crate::device) fn find(
     (hint != Hint { site, ..Hint::default() }).then_some(hint)
 }
 
-/// Returns the hint about conflicts of an access, unless it has none. `loads` has the sites of the function's loads so far.
+/// Returns the hint about conflicts of an access, if there is one. `loads` contains the sites of the function's loads
+/// so far.
 pub(in crate::device) fn of_conflicts<'c>(
     instruction: Value<'c>,
     site: u32,
@@ -70,7 +71,7 @@ fn is_of_block_scope(instruction: Value<'_>) -> bool {
     }
 }
 
-/// See [`ConflictHint::differs`]. Values that depend on memory may be equal.
+/// Returns the axes for [`ConflictHint::differs`]. Values that depend on memory may be equal.
 fn differing_axes<'c>(value: Value<'c>, forms: &mut Forms<'c>, layout: Layout<'_>) -> u8 {
     let form = forms.form(value, layout);
     if form.loaded {
@@ -88,7 +89,7 @@ fn number(names: &mut Vec<String>, name: String) -> u32 {
     }) as u32
 }
 
-/// Name of the shared variable that a pointer leads into.
+/// Returns the name of the shared variable to which a pointer refers.
 fn variable(mut pointer: Value<'_>) -> Option<String> {
     for _ in 0..MOST_STEPS {
         if pointer.is_global_variable() {
@@ -109,12 +110,12 @@ fn variable(mut pointer: Value<'_>) -> Option<String> {
     None
 }
 
-/// Returns the number of a variable in shared memory. `names` has the names so far.
+/// Returns the number of a variable in shared memory. `names` contains the names so far.
 pub(in crate::device) fn number_of(names: &mut Vec<String>, variable: Value<'_>) -> u32 {
     number(names, declared_name(variable))
 }
 
-/// What is known of a stored value.
+/// Returns the known properties of a stored value.
 fn stored(mut value: Value<'_>) -> Stored {
     for _ in 0..MOST_STEPS {
         if let Some(bits) = value.as_u64() {
@@ -156,7 +157,7 @@ fn stored(mut value: Value<'_>) -> Stored {
     Stored::Anything
 }
 
-/// Returns whether it is an argument of a kernel; those of other functions differ from thread to thread.
+/// Returns whether a value is an argument of a kernel; arguments of other functions differ between threads.
 fn is_of_kernel(value: Value<'_>) -> bool {
     value.argument_of().is_some_and(is_kernel)
 }

@@ -1,4 +1,4 @@
-//! Positions of instructions in the source, also of those whose location the optimiser dropped.
+//! Finds the source positions of instructions, including those whose location the optimiser removed.
 
 use crate::llvm::debug::{Location, Scope};
 use crate::llvm::metadata::{LOCATION, NEAR, location};
@@ -7,17 +7,17 @@ use crate::llvm::{Block, Value};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// A location and whether it is only near the truth.
+/// A location, and whether it is only approximate.
 #[derive(Clone, Copy)]
 pub(in crate::device) struct FoundLocation<'c> {
     pub(in crate::device) location: Location<'c>,
     pub(in crate::device) approximate: bool,
 }
 
-/// Locations of one function.
+/// The locations of one function.
 pub(in crate::device) struct Places<'c> {
     function: Option<Scope<'c>>,
-    /// For each inlined function (by its subprogram), the calls that it was inlined at.
+    /// For each inlined function (by its subprogram), the positions at which it was inlined.
     inlined: HashMap<Scope<'c>, Vec<Location<'c>>>,
 }
 
@@ -26,13 +26,13 @@ pub(in crate::device) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c
     Location::from_instruction(instruction).filter(|location| location.line() != 0)
 }
 
-/// How many steps a value is followed to its uses, or to what makes it.
+/// The maximum number of steps from a value to its uses, or to its operands.
 const STEPS: u32 = 3;
-/// Most values that are inspected for one position.
+/// The maximum number of values that are inspected for one position.
 const MOST_PARTS: usize = 64;
 
-/// Where the value of a load is used first in the source. A load that was moved out of a loop, or made of several, has
-/// lost its own location, and its neighbours are other code.
+/// Returns the position at which the value of a load is used first in the source. A load that was moved out of a loop,
+/// or merged from several loads, has lost its own location, and the instructions around it belong to other code.
 fn first_use(load: Value<'_>) -> Option<Location<'_>> {
     let mut users = load.users();
     for _ in 0..STEPS {
@@ -45,19 +45,19 @@ fn first_use(load: Value<'_>) -> Option<Location<'_>> {
     None
 }
 
-/// Returns the values that another one is one of, or has as elements.
+/// Returns the values of which another value is one, or which it has as elements.
 fn made_from(value: Value<'_>) -> Vec<Value<'_>> {
     match value.opcode() {
         Some(Opcode::LLVMPHI) => value.incoming().into_iter().map(|(from, _)| from).collect(),
         Some(Opcode::LLVMSelect) => value.operands()[1..].to_vec(),
-        // Elements of a vector that stores which left their loop together write.
+        // Elements of a vector that is written by stores which were moved out of their loop together.
         Some(Opcode::LLVMInsertElement | Opcode::LLVMShuffleVector) => value.operands(),
         _ => Vec::new(),
     }
 }
 
-/// Where what a store writes was made. A store that several sides of a branch had in common is behind the branch,
-/// and one that left its loop after that, among other code.
+/// Returns the position at which the stored value of a store was computed. A store that several sides of a branch had
+/// in common is after the branch, and a store that was moved out of its loop afterwards is among other code.
 fn made_of(store: Value<'_>) -> Option<Location<'_>> {
     if store.opcode() != Some(Opcode::LLVMStore) {
         return None;
@@ -90,12 +90,12 @@ impl<'c> Places<'c> {
         Places { function: Scope::of_function(function).and_then(Scope::subprogram), inlined }
     }
 
-    /// Returns the location of an access: its own, the note's, that of an access merged into it, where its value is first used
-    /// or was made last, or the nearest known one of its block.
+    /// Returns the location of an access: its own location, that of its note, that of an access that was merged into
+    /// it, the position where its value is first used or was last computed, or the nearest known location in its block.
     pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<FoundLocation<'c>> {
         let near = location(instruction, NEAR);
         if let Some(location) = known(instruction) {
-            // If accesses of one line were merged, the note has the column of one of them.
+            // If accesses of one line were merged, the note contains the column of one of them.
             let with_column = near.filter(|near| location.column() == 0 && near.line() == location.line());
             return Some(match with_column {
                 Some(near) => self.rooted(near, true),
@@ -112,8 +112,8 @@ impl<'c> Places<'c> {
         Some(FoundLocation { location, approximate: true })
     }
 
-    /// Returns the location of a branch: that of its condition where this is on the same line and belongs to this block, so
-    /// that the two branches of `a && b` differ in their columns.
+    /// Returns the location of a branch. It is that of the branch's condition if this is on the same line and belongs
+    /// to this block, so that the two branches of `a && b` have different columns.
     pub(in crate::device) fn branch(&self, branch: Value<'c>, condition: Value<'c>) -> Option<Location<'c>> {
         let own = self.other(branch);
         let of_condition =
@@ -125,7 +125,7 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// The location of a call or switch.
+    /// Returns the location of a call or switch.
     pub(in crate::device) fn other(&self, instruction: Value<'c>) -> Option<Location<'c>> {
         known(instruction).or_else(|| self.nearest(instruction))
     }
@@ -135,8 +135,8 @@ impl<'c> Places<'c> {
         block.instructions().into_iter().find_map(known)
     }
 
-    /// A note made before inlining ends in the function that it was written in. The rest of its chain is that of
-    /// another instruction of that function, the right one if it was inlined once.
+    /// Completes a note that was made before inlining, whose chain ends in its own function. The rest of the chain is
+    /// that of another instruction of this function, which is correct if the function was inlined once.
     fn rooted(&self, note: Location<'c>, approximate: bool) -> FoundLocation<'c> {
         let chain = note.chain();
         let root = chain.last().and_then(|place| place.scope()).and_then(Scope::subprogram);
@@ -154,7 +154,7 @@ impl<'c> Places<'c> {
         FoundLocation { location, approximate: approximate || calls.len() > 1 }
     }
 
-    /// Returns the nearest known location of the block, earlier ones first at equal distance.
+    /// Returns the nearest known location in the block; at equal distance, the earlier one.
     fn nearest(&self, instruction: Value<'c>) -> Option<Location<'c>> {
         let (mut before, mut after) = (instruction.previous(), instruction.next());
         while before.is_some() || after.is_some() {

@@ -1,5 +1,5 @@
-//! The instruction mix of a block: what its IR becomes on a GPU, by class. It is read off the IR, so it counts what
-//! the program specifies, not the address arithmetic and moves that `ptxas` adds.
+//! The instruction mix of a block: the GPU instructions for its IR, by class. It is derived from the IR, so it counts
+//! the operations that the program specifies, without the address arithmetic and moves that `ptxas` adds.
 
 use crate::contraction::is_fused;
 use crate::llvm::types::Kind;
@@ -19,7 +19,7 @@ fn count(mix: &mut InstructionMix, instruction: Value<'_>) {
     use Opcode::*;
     let Some(opcode) = instruction.opcode() else { return };
     match opcode {
-        // One instruction with the sum.
+        // The product is one instruction together with the sum.
         LLVMFMul if is_fused(instruction) => {}
         LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg => arithmetic(mix, instruction.ty(), 1),
         LLVMFCmp => arithmetic(mix, instruction.operand(0).ty(), 1),
@@ -28,7 +28,7 @@ fn count(mix: &mut InstructionMix, instruction: Value<'_>) {
         | LLVMAnd | LLVMOr | LLVMXor => mix.int += lanes(instruction.ty()),
         LLVMSelect => mix.int += lanes(instruction.ty()),
         LLVMICmp => mix.int += lanes(instruction.operand(0).ty()),
-        // One addition per address that is not a constant offset.
+        // One addition for each address that is not a constant offset.
         LLVMGetElementPtr => mix.int += u32::from(!instruction.operands()[1..].iter().all(|index| index.is_constant())),
         LLVMFPTrunc | LLVMFPExt | LLVMFPToSI | LLVMFPToUI | LLVMSIToFP | LLVMUIToFP => {
             mix.conversion += lanes(instruction.ty())
@@ -56,7 +56,7 @@ fn call(mix: &mut InstructionMix, instruction: Value<'_>) {
     }
     let base = name.strip_prefix("llvm.").unwrap_or(&name);
     let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| base.starts_with(prefix));
-    // `wmma` has its shape before the operation.
+    // In `wmma`, the shape is before the operation.
     let product = base.starts_with("nvvm.wmma.") && base.contains(".mma.");
     if product || is(&["nvvm.mma", "nvvm.wgmma", "nvvm.tcgen05.mma"]) {
         let rest = base.strip_prefix("nvvm.").unwrap_or(base);
@@ -141,7 +141,7 @@ fn call(mix: &mut InstructionMix, instruction: Value<'_>) {
         "sideeffect",
         "expect",
     ]) {
-        // Nothing executes.
+        // The intrinsic executes no instruction.
     } else if matches!(scalar(ty).kind(), Kind::Half | Kind::BFloat | Kind::Float | Kind::Double) {
         arithmetic(mix, ty, 1);
     } else {
@@ -149,7 +149,7 @@ fn call(mix: &mut InstructionMix, instruction: Value<'_>) {
     }
 }
 
-/// Inline assembly counts by what its text begins with.
+/// Counts inline assembly by the beginning of its text.
 fn assembly(mix: &mut InstructionMix, instruction: Value<'_>) {
     let text = instruction.called_value().map(Value::asm_text).unwrap_or_default();
     for statement in crate::device::accesses::assembly::statements(&text) {
@@ -174,7 +174,7 @@ fn assembly(mix: &mut InstructionMix, instruction: Value<'_>) {
     }
 }
 
-/// A product of tensor cores; what a form that is not known does is not counted.
+/// Counts a product of tensor cores; unknown forms are not counted.
 fn tensor(mix: &mut InstructionMix, product: Option<Multiply>) {
     mix.tensor += 1;
     if let Some(product) = product {
@@ -187,7 +187,7 @@ fn scalar(ty: Type<'_>) -> Type<'_> {
     if matches!(ty.kind(), Kind::Vector(_)) { ty.element() } else { ty }
 }
 
-/// Scalar instructions of an operation on the type.
+/// Counts the scalar instructions of an operation on the type.
 fn lanes(ty: Type<'_>) -> u32 {
     match ty.kind() {
         Kind::Vector(count) => count,

@@ -1,4 +1,4 @@
-//! Contents of the site table's rows: source positions, names, the mix of a block.
+//! The content of the site table's rows: source positions, names, the mix of a block.
 
 pub(super) mod addresses;
 pub(super) mod atomics;

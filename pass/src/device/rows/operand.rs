@@ -1,5 +1,5 @@
-//! What an access touches, in the words of the source: the variable that the address comes from, the member of its
-//! structure, and how the address changes from thread to thread.
+//! The object that an access touches, as the source names it: the variable from which the address comes, the member of
+//! its structure, and how the address changes from thread to thread.
 
 use crate::device::accesses::access::Access;
 use crate::device::note::noted_name;
@@ -12,36 +12,36 @@ use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
 const POINTER_BYTES: u64 = 8;
-/// Steps from an address to its variable, at most.
+/// The maximum number of steps from an address to its variable.
 const MOST_STEPS: usize = 64;
-/// Choices between two pointers of which both sides are followed, at most.
+/// The maximum number of choices between two pointers for which both sides are analysed.
 const MOST_CHOICES: u32 = 4;
 
-/// See the module's page.
+/// The description of an operand, see the module documentation.
 pub(in crate::device) struct Operand<'c> {
-    /// Name of the variable.
+    /// The name of the variable.
     pub(in crate::device) variable: Option<String>,
-    /// Path of the member.
+    /// The path of the member.
     pub(in crate::device) member: Option<String>,
-    /// Name and bytes of the structure that the member is of, or that is accessed as a whole.
+    /// The name and the size in bytes of the structure that contains the member, or that is accessed as a whole.
     pub(in crate::device) structure: Option<(String, u64)>,
     /// How the address changes with the thread.
     pub(in crate::device) form: Form<'c>,
 }
 
-/// Operands of the accesses of one function.
+/// The operands of the accesses of one function.
 #[derive(Default)]
 pub(in crate::device) struct Operands<'c> {
     forms: Forms<'c>,
 }
 
 impl<'c> Operands<'c> {
-    /// Forms of the function's values.
+    /// Returns the forms of the function's values.
     pub(in crate::device) fn forms(&mut self) -> &mut Forms<'c> {
         &mut self.forms
     }
 
-    /// Of one access.
+    /// Returns the operand of one access.
     pub(in crate::device) fn operand(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
         let address = access.address.value;
         let form = self.forms.form(address, layout);
@@ -58,8 +58,7 @@ impl<'c> Operands<'c> {
             let path = u64::try_from(within).ok().filter(|_| !whole);
             let path = path.and_then(|within| ty.member(within, access.bytes.into(), structure.is_some()));
             member = path.map(|(path, _)| plain(&path)).filter(|path| path.contains('.'));
-            // What takes a structure as a whole has its name; a structure that nothing is known to be a member of has
-            // not.
+            // An access to a complete structure has its name; a structure of which no member is known has no name.
             if member.is_none() && !whole {
                 structure = None;
             }
@@ -68,7 +67,7 @@ impl<'c> Operands<'c> {
     }
 }
 
-/// Returns a path with `[]` for its subscripts, which are known of the first element only.
+/// Returns a path with `[]` for its subscripts, which are only known for the first element.
 fn plain(path: &str) -> String {
     let (mut result, mut depth) = (String::new(), 0);
     for character in path.chars() {
@@ -87,7 +86,7 @@ fn plain(path: &str) -> String {
     result
 }
 
-/// A variable, and the type of what its address leads to.
+/// A variable, and the type of the memory at its address.
 struct Root<'c> {
     name: String,
     ty: Option<DebugType<'c>>,
@@ -97,7 +96,7 @@ fn of_pointer(variable: Variable<'_>) -> Option<Root<'_>> {
     let name = variable.name();
     let ty = variable.ty();
     let pointee = ty.and_then(DebugType::pointee);
-    // A structure passed by value is itself what the address leads to.
+    // For a structure passed by value, the address refers to the structure itself.
     (!name.is_empty()).then(|| Root { name, ty: pointee.or(ty) })
 }
 
@@ -106,7 +105,7 @@ fn of_object(variable: Variable<'_>) -> Option<Root<'_>> {
     (!name.is_empty()).then(|| Root { name, ty: variable.ty() })
 }
 
-/// Returns the variable that an address comes from; `None` where it is one or another of several.
+/// Returns the variable from which an address comes; `None` if it may come from several variables.
 fn root(value: Value<'_>) -> Option<Root<'_>> {
     root_by(value, MOST_CHOICES)
 }
@@ -132,7 +131,7 @@ fn root_by(mut value: Value<'_>, mut choices: u32) -> Option<Root<'_>> {
                 return declared.or_else(|| noted_name(&value.name()).map(|name| Root { name, ty: None }));
             }
             Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr) => {
-                // Optimisation hands what is known of an argument over to its cast.
+                // Optimisation moves the debug information about an argument to its cast.
                 nearest = nearest.or_else(|| Variable::of_value(value).and_then(of_pointer));
                 value = value.operand(0);
             }
@@ -163,7 +162,7 @@ fn root_by(mut value: Value<'_>, mut choices: u32) -> Option<Root<'_>> {
     nearest
 }
 
-/// Returns whether a call marks a structure passed by value as one in parameter space: its result is the structure.
+/// Returns whether a call marks a structure passed by value as one in parameter space; its result is the structure.
 fn is_parameter(call: Value<'_>) -> bool {
     call.callee_name().starts_with("llvm.nvvm.internal.addrspace.wrap")
 }
@@ -176,16 +175,16 @@ fn of_part(value: Value<'_>) -> Option<Root<'_>> {
     (!name.is_empty()).then(|| Root { name: format!("{name}{path}"), ty: ty.pointee() })
 }
 
-/// Triton's own object for all shared memory of a kernel. Values go through it from one layout to another, so that it
-/// is not a name for what an address was loaded from.
+/// Triton's own object for all shared memory of a kernel. Values are stored in it to change their layout, so it is not
+/// a useful name for the source of an address.
 const TRITON_SHARED: &str = "global_smem";
 
-/// Returns a value of so many bytes that was loaded: the variable or member that holds it.
+/// Returns the variable or member that contains a loaded value of this number of bytes.
 fn through(load: Value<'_>, bytes: u64) -> Option<Root<'_>> {
     through_at(load, bytes, 0)
 }
 
-/// Returns the same of a value that begins this many bytes after what is loaded.
+/// The variant of [`through`] for a value that begins this many bytes after the loaded address.
 fn through_at(load: Value<'_>, bytes: u64, begin: i64) -> Option<Root<'_>> {
     let mut holder = load.operand(0);
     let mut offset = begin;
@@ -194,7 +193,7 @@ fn through_at(load: Value<'_>, bytes: u64, begin: i64) -> Option<Root<'_>> {
             Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => holder = holder.operand(0),
             Some(Opcode::LLVMCall) if is_parameter(holder) => holder = holder.operand(0),
             Some(Opcode::LLVMGetElementPtr) => {
-                // Without the data layout only byte steps are plain; the optimiser makes these.
+                // Without the data layout, only byte steps can be interpreted; the optimiser generates these.
                 let in_bytes = holder.gep_source_type().is_some_and(|ty| ty.int_bits() == Some(8));
                 match holder.operands().get(1).and_then(|index| index.as_i64()) {
                     Some(step) if in_bytes && holder.operand_count() == 2 => offset = offset.wrapping_add(step),
@@ -217,13 +216,14 @@ fn through_at(load: Value<'_>, bytes: u64, begin: i64) -> Option<Root<'_>> {
     }
 }
 
-/// Name of a product of values that are the same for all threads; of one factor where the other has none.
+/// Returns the name of a product of values that are the same for all threads, or that of one factor if the other has no
+/// name.
 pub(in crate::device) fn product_name(one: Value<'_>, other: Option<Value<'_>>) -> Option<String> {
     let names: Vec<String> = [Some(one), other].into_iter().flatten().filter_map(value_name).collect();
     (!names.is_empty()).then(|| names.join(" * "))
 }
 
-/// Name of a value that is the same for all threads, as the source has it.
+/// Returns the source name of a value that is the same for all threads.
 fn value_name(mut value: Value<'_>) -> Option<String> {
     for _ in 0..MOST_STEPS {
         if let Some(variable) = Variable::of_value(value) {
@@ -240,7 +240,7 @@ fn value_name(mut value: Value<'_>) -> Option<String> {
                 let bytes = value.ty().int_bits().map_or(POINTER_BYTES, |bits| u64::from(bits) / 8);
                 return through(value, bytes).or_else(|| root(value.operand(0))).map(|root| root.name);
             }
-            // Neighbouring members of a parameter are loaded at once.
+            // Adjacent members of a parameter are loaded at once.
             Some(Opcode::LLVMExtractElement) => {
                 let (load, place) = (value.operand(0), value.operand(1).as_i64()?);
                 let bytes = u64::from(value.ty().int_bits()?) / 8;

@@ -1,7 +1,7 @@
-//! The instructions of a block by the source line that they belong to.
+//! Assigns the instructions of a block to their source lines.
 //!
-//! The optimiser chooses where a block starts: the code that one lane runs after a loop may be in a block whose
-//! first instruction belongs to the loop. Its counts go to the lines of its instructions instead.
+//! The optimiser decides where a block starts: code that one lane runs after a loop may be in a block whose first
+//! instruction belongs to the loop. The block's counts are assigned to the lines of its instructions instead.
 
 use super::locate::known;
 use super::mix::of_instruction;
@@ -9,7 +9,8 @@ use super::table::Table;
 use crate::llvm::{Block, Value};
 use warpline_format::site_table::{BlockPart, Frame, FrameId, InstructionMix};
 
-/// What a block's instructions are, in all and by line. No lines where they have at most one.
+/// Returns the mix of a block's instructions, in total and by line. If there is at most one line, the list of lines is
+/// empty.
 pub(in crate::device) fn of_block(
     block: Block<'_>,
     number: u32,
@@ -17,7 +18,8 @@ pub(in crate::device) fn of_block(
 ) -> (InstructionMix, Vec<BlockPart>) {
     let mut whole = InstructionMix::default();
     let mut parts: Vec<BlockPart> = Vec::new();
-    // Instructions without a position belong to the line before them, those at the start to the first line.
+    // Instructions without a position belong to the line before them; instructions at the start belong to the first
+    // line.
     let mut current = 0;
     let mut waiting = InstructionMix::default();
     for instruction in block.instructions() {

@@ -17,13 +17,13 @@ pub(in crate::device) struct Table<'o> {
     options: &'o HookOptions,
     files: HashMap<String, FileId>,
     frames: HashMap<Frame, FrameId>,
-    /// Demangling is the slow part, and a function's name is requested at each of its sites.
+    /// The names of functions. Demangling is slow, and a function's name is requested at each of its sites.
     names: HashMap<usize, String>,
-    /// Places of the names of operands.
+    /// The positions of the names of operands.
     interned: HashMap<String, u32>,
 }
 
-/// Returns whether a function of this name is libdevice's or made by the compiler to reach it.
+/// Returns whether a function with this name belongs to libdevice or was created by the compiler to call it.
 pub(in crate::device) fn is_library_name(name: &str) -> bool {
     ["__nv_", "__internal_", "__nvvm_", "__libdevice", "__warpline_"].iter().any(|prefix| name.starts_with(prefix))
 }
@@ -40,7 +40,7 @@ impl<'o> Table<'o> {
         }
     }
 
-    /// Goes on with a table that was made before.
+    /// Continues a table that was created before.
     pub(in crate::device) fn resume(table: SiteTable, options: &'o HookOptions) -> Self {
         let numbers = |count: usize| 0..count as u32;
         let files = table.files.iter().map(|file| file.path.clone()).zip(numbers(table.files.len())).collect();
@@ -49,7 +49,7 @@ impl<'o> Table<'o> {
         Table { table, options, files, frames, names: HashMap::new(), interned }
     }
 
-    /// Notes what the next site moves.
+    /// Stores the element that the next site moves.
     pub(in crate::device) fn element(&mut self, element: Element) {
         self.table.elements.resize(self.table.sites.len(), Element::default());
         self.table.elements.push(element);
@@ -62,7 +62,7 @@ impl<'o> Table<'o> {
         let system = self.options.system_folders.iter().any(|folder| lies_in(path, folder));
         let id = self.table.files.len() as FileId;
         self.table.files.push(File { path: path.into(), system });
-        // A table that is gone on with has a digest for each file.
+        // A continued table has a digest for each file.
         if !self.table.digests.is_empty() {
             self.table.digests.push(None);
         }
@@ -80,7 +80,7 @@ impl<'o> Table<'o> {
         id
     }
 
-    /// Frames of a location, innermost first.
+    /// Returns the frames of a location, innermost first.
     pub(in crate::device) fn chain(&mut self, location: Location<'_>) -> Vec<FrameId> {
         location.chain().into_iter().map(|place| self.place(place)).collect()
     }
@@ -99,7 +99,7 @@ impl<'o> Table<'o> {
         self.names.entry(subprogram.raw() as usize).or_insert_with(|| subprogram.demangled_name()).clone()
     }
 
-    /// Position of a function's definition, line 0 where it has no debug information.
+    /// Returns the position of a function's definition; line 0 if it has no debug information.
     pub(in crate::device) fn definition(&mut self, function: Value<'_>) -> FrameId {
         match Scope::of_function(function) {
             Some(scope) => {
@@ -114,7 +114,7 @@ impl<'o> Table<'o> {
         }
     }
 
-    /// Adds what a site accesses, unless nothing is known of it.
+    /// Adds the operand of a site, unless nothing is known about it.
     pub(in crate::device) fn operand(&mut self, site: u32, found: operand::Operand<'_>) {
         let operand::Operand { variable, member, structure, form } = found;
         let mut name = |text: String| (!text.is_empty()).then(|| self.name(text));
@@ -135,7 +135,7 @@ impl<'o> Table<'o> {
         }
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     pub(in crate::device) fn name(&mut self, text: String) -> u32 {
         if let Some(&id) = self.interned.get(&text) {
             return id;
@@ -161,7 +161,7 @@ impl<'o> Table<'o> {
     }
 }
 
-/// Returns whether a path lies in a folder, compared by whole components.
+/// Returns whether a path is in a folder, compared by complete components.
 pub(in crate::device) fn lies_in(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     !folder.is_empty() && path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))

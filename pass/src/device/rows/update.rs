@@ -1,16 +1,16 @@
-//! Stores and atomic operations that depend on a load of the address that they write to.
+//! Finds stores and atomic operations that depend on a load from the address to which they write.
 
 use crate::ir::distance::Sum;
 use crate::llvm::value::{Block, Opcode};
 use crate::llvm::{Layout, Value};
 use warpline_format::conflict::Update;
 
-/// Values that are searched for one store, at most.
+/// The maximum number of values that are searched for one store.
 const MOST_VALUES: usize = 64;
-/// Conditions around a store that are searched, at most.
+/// The maximum number of conditions around a store that are searched.
 const MOST_CONDITIONS: usize = 4;
 
-/// How a store or an atomic operation depends on a load of its address, and that load.
+/// Returns how a store or an atomic operation depends on a load from its address, and that load.
 pub(super) fn update<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Option<(Update, Value<'c>)> {
     let (address, value, expected) = match instruction.opcode() {
         Some(Opcode::LLVMStore) => (instruction.operand(1), instruction.operand(0), None),
@@ -23,7 +23,7 @@ pub(super) fn update<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Option<(
     let (sum, ty) = (Sum::from_pointer(address, layout), value.ty());
     let is_same = |load: Value<'c>| load.ty() == ty && Sum::from_pointer(load.operand(0), layout).to(&sum) == Some(0);
     let is_store = instruction.opcode() == Some(Opcode::LLVMStore);
-    // A loop of compare-and-swap expects what it has loaded first, and then what the operation returned.
+    // A compare-and-swap loop first expects the loaded value, and then the result of the operation.
     let of_value = || if is_store { load_of(value, false, &is_same) } else { load_of(expected?, true, &is_same) };
     if let Some(load) = of_value() {
         return Some((Update::Value, load));
@@ -33,7 +33,8 @@ pub(super) fn update<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Option<(
     Some((Update::Condition, load))
 }
 
-/// Returns the load that fits from which a value is computed, without memory in between, and without loops but for `through_loops`.
+/// Returns the matching load from which a value is computed, without memory in between, and without loops unless
+/// `through_loops` is set.
 fn load_of<'c>(value: Value<'c>, through_loops: bool, is_same: &dyn Fn(Value<'c>) -> bool) -> Option<Value<'c>> {
     let mut seen = vec![value];
     let mut next = 0;
@@ -60,7 +61,7 @@ fn load_of<'c>(value: Value<'c>, through_loops: bool, is_same: &dyn Fn(Value<'c>
     None
 }
 
-/// Conditions of the branches that lead to a block, as far as each block is entered from one other.
+/// Returns the conditions of the branches that lead to a block, as long as each block has one predecessor.
 fn conditions(mut block: Block<'_>) -> Vec<Value<'_>> {
     let mut found = Vec::new();
     for _ in 0..MOST_CONDITIONS {

@@ -1,20 +1,21 @@
 //! Loops in which threads of a warp wait for each other.
 //!
-//! If the body of a loop ends and begins with the same test of the lane, LLVM threads the jump from one test over the other: lanes that
-//! fail the test iterate an inner loop, and the others return to it through an outer one. Operations of the whole warp in the
-//! body, which needs all lanes in each iteration, are then reached by different lanes at different times, and peeling even makes copies of
-//! them. LLVM does not thread jumps over a convergent call. So each such loop gets one at its end while it is optimised. (At its start it
-//! would keep LLVM from rotating the loop.)
+//! If the body of a loop ends and begins with the same test of the lane, LLVM threads the jump from one test over the
+//! other: lanes that fail the test iterate an inner loop, and the others return to it through an outer loop. Different
+//! lanes then reach the warp-wide operations in the body at different times, although these need all lanes in each
+//! iteration; peeling even copies them. LLVM does not thread jumps over a convergent call. Therefore, each such loop
+//! has a convergent call at its end during optimisation. (At its start, the call would prevent LLVM from rotating the
+//! loop.)
 
 use crate::ir::graph::Graph;
 use crate::llvm::{Block, Builder, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
-/// An intrinsic that does nothing and costs nothing, and that stays where it is (LLVM language reference, "llvm.sideeffect").
+/// An intrinsic that does nothing, has no cost, and is not moved (LLVM language reference, "llvm.sideeffect").
 const MARK: &str = "llvm.sideeffect";
 
-/// A loop by its first block, and the blocks that go back there.
+/// A loop, given by its first block, and the blocks with an edge back to it.
 struct BackEdges<'c> {
     header: Block<'c>,
     latches: Vec<Block<'c>>,
@@ -32,7 +33,7 @@ pub fn mark_loops(module: &Module<'_>) {
     }
 }
 
-/// Puts a mark on the edges that close a loop. A shared block for them is possible only if no value depends on the edge.
+/// Adds a mark to the edges that close a loop. They can only share a block if no value depends on the edge.
 fn mark_end<'c>(one: &BackEdges<'c>, mark: Value<'c>) {
     let b = Builder::new(mark.types());
     let has_phi = one.header.instructions().first().is_some_and(|first| first.is_phi());
@@ -63,8 +64,8 @@ pub fn unmark_loops(module: &Module<'_>) {
     }
 }
 
-/// Returns the functions that execute a convergent operation of the target. In code that is not yet optimised every device function is
-/// called convergent, so these are searched for.
+/// Returns the functions that execute a convergent operation of the target. In code that is not yet optimised, every
+/// device function is declared convergent, so the operations must be searched for.
 fn convergent_functions<'c>(functions: &[Value<'c>]) -> HashSet<Value<'c>> {
     let mut callers: HashMap<Value<'c>, Vec<Value<'c>>> = HashMap::new();
     let mut found = HashSet::new();

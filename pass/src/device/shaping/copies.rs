@@ -1,7 +1,7 @@
-//! Copies of small aligned objects (`float4`, `double2`, structures of these) become vector loads and stores, as nvcc
-//! makes them, and so do settings of them to zero. clang leaves `memcpy` and `memset`, which its back end divides
-//! into words of 8 bytes: twice the requests, each of which uses half of its sectors, and a stack slot where the object
-//! is held across a barrier.
+//! Converts copies of small aligned objects (`float4`, `double2`, structures of these) to vector loads and stores, as
+//! nvcc does, and also fills of such objects with zero. clang emits `memcpy` and `memset`, which its back end divides
+//! into words of 8 bytes. This doubles the number of requests, of which each uses half of its sectors, and requires a
+//! stack slot if the object lives across a barrier.
 
 use crate::llvm::metadata::{self, LIBRARY, LOCATION, NEAR};
 use crate::llvm::shim::known_alignment;
@@ -10,15 +10,15 @@ use crate::llvm::value::Value;
 use crate::llvm::{Builder, Layout, ModuleItems, Type};
 use inkwell::module::Module;
 
-/// Widest access of a GPU.
+/// The size of the widest access of a GPU in bytes.
 const WIDEST: u64 = 16;
-/// Bytes of a register.
+/// The size of a register in bytes.
 const WORD: u64 = 4;
-/// Copies of that many bytes and more are loops in the back end, see [`super::memory`].
+/// Copies with at least this number of bytes are loops in the back end, see [`super::memory`].
 const LOOP_BYTES: u64 = 128;
 
-/// Replaces the copies that consist of accesses of [`WIDEST`] bytes. Those into and out of variables that are used by
-/// member should be split up before, or the members would come out of vectors.
+/// Replaces the copies that consist of accesses of [`WIDEST`] bytes. Copies into and out of variables whose members are
+/// used should be split before, because otherwise the members would be extracted from vectors.
 pub(in crate::device) fn widen(module: &Module<'_>) {
     for function in module.functions() {
         let calls: Vec<_> = function
@@ -48,10 +48,10 @@ pub(in crate::device) fn widen(module: &Module<'_>) {
     }
 }
 
-/// Replaces copies between memory and a part of a local variable by one access for each element. To run once variables
-/// that are used by member have been split up: where one member of a `float4` is used, the other three are left as a
-/// part that is only copied into and out of, and would stay in local memory. Elements of one object are contiguous, and
-/// are joined to the widest access later.
+/// Replaces copies between memory and a part of a local variable by one access for each element. This must run after
+/// variables whose members are used have been split. If only one member of a `float4` is used, the other three remain
+/// as a part that is only copied, and would stay in local memory. The elements of one object are contiguous, and are
+/// later combined to the widest access.
 pub(in crate::device) fn by_element(module: &Module<'_>) {
     let layout = Layout::from_module(module);
     for function in module.functions() {
@@ -68,7 +68,7 @@ pub(in crate::device) fn by_element(module: &Module<'_>) {
             let Some(element) = element(ty).filter(|_| layout.size(ty) == bytes) else { continue };
             let size = layout.store_size(element);
             let align = u64::from(call.argument_alignment(0).min(call.argument_alignment(1)));
-            // Parts of buffers of bytes, which are cast: [`widen`] moves them at once.
+            // For parts of byte buffers that are cast, [`widen`] moves all bytes at once.
             if size < WORD && align >= WIDEST && bytes % WIDEST == 0 {
                 continue;
             }
@@ -79,7 +79,7 @@ pub(in crate::device) fn by_element(module: &Module<'_>) {
     }
 }
 
-/// Returns the scalar that a type consists of, if it is one.
+/// Returns the scalar of which a type consists, if there is one.
 fn element(ty: Type<'_>) -> Option<Type<'_>> {
     match ty.kind() {
         Kind::Int(8 | 16 | 32 | 64) | Kind::Half | Kind::BFloat | Kind::Float | Kind::Double => Some(ty),
@@ -108,7 +108,8 @@ fn replace_by<'c>(call: Value<'c>, element: Type<'c>, size: u64, bytes: u64) {
         }
         part
     };
-    // Loads first: the joiner of accesses need not know that the copy's two sides are apart.
+    // Loads come first, so that the pass that combines accesses need not prove that the two sides of the copy do not
+    // overlap.
     let load =
         |offset| noted(builder.load(element, builder.offset(call.operand(1), offset), align_at(1, offset) as u32));
     let values: Vec<_> = offsets().map(load).collect();

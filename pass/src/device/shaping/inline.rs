@@ -1,4 +1,4 @@
-//! Functions of the toolkit's and the compiler's headers in code that is not optimised.
+//! Inlines functions of the headers of the toolkit and of the compiler in code that is not optimised.
 
 use crate::device::rows::table::lies_in;
 use crate::ir::kernel::is_kernel;
@@ -7,12 +7,13 @@ use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 
-/// Instructions of a function that is still inlined, without optimisation. Of what an instruction of the GPU is to nvcc, none
-/// has nearly as many.
+/// The maximum number of instructions of a function that is inlined without optimisation. Functions that correspond to
+/// one GPU instruction in nvcc have far fewer.
 const LONGEST: usize = 200;
 
-/// Has functions that system headers define inlined where nothing else is: `atomicAdd` is such a function, and an instruction
-/// for nvcc, also with `-G`. What it does belongs to the line that calls it, which only inlining leaves with its access.
+/// Inlines functions that system headers define, even if nothing else is inlined: `atomicAdd` is such a function, but
+/// it is an instruction for nvcc, even with `-G`. Its access belongs to the line with the call, which is only the case
+/// if it is inlined.
 pub fn inline_headers(module: &Module<'_>, system_folders: &[String]) {
     for function in module.functions() {
         let file = Scope::of_function(function).and_then(Scope::path).unwrap_or_default();
@@ -27,7 +28,7 @@ pub fn inline_headers(module: &Module<'_>, system_folders: &[String]) {
     }
 }
 
-/// Returns whether a function has code of its own, not much of it, and does not call itself.
+/// Returns whether a function has a short body and does not call itself.
 fn is_short(function: Value<'_>) -> bool {
     let instructions: Vec<_> = function.blocks().into_iter().flat_map(|block| block.instructions()).collect();
     let calls_itself = instructions.iter().any(|one| one.direct_callee() == Some(function));

@@ -1,16 +1,16 @@
-//! Alignment of local variables.
+//! The alignment of local variables.
 
 use crate::llvm::types::Kind;
 use crate::llvm::{Layout, ModuleItems};
 use inkwell::module::Module;
 
-/// The widest access.
+/// The size of the widest access in bytes.
 const WIDEST: u64 = 16;
 
-/// Aligns every local variable to the widest access that fits into it. nvcc raises the alignment of a variable to that of
-/// the accesses through it, `*(float4 *)&member` for instance; LLVM relies on what the cast promises and leaves the variable at
-/// the alignment of its type. To run once the widths of accesses are final, as better alignment would make them wider than
-/// those of the code without hooks.
+/// Aligns every local variable to the widest access that fits in it. nvcc raises the alignment of a variable to that of
+/// the accesses through it, for example `*(float4 *)&member`. LLVM relies on the alignment that the cast promises, but
+/// keeps the alignment of the variable's type. This must run after the widths of accesses are final, because better
+/// alignment would make them wider than those of the code without hooks.
 pub(in crate::device) fn align_variables(module: &Module<'_>) {
     let layout = Layout::from_module(module);
     let blocks = module.functions().into_iter().flat_map(|function| function.blocks());
@@ -24,8 +24,8 @@ pub(in crate::device) fn align_variables(module: &Module<'_>) {
     }
 }
 
-/// Aligns buffers of bytes and halves like the widest access, before anything is optimised. They are there to be cast, and clang would move
-/// `((float4 *)bytes)[i]` byte by byte, where nvcc believes the cast.
+/// Aligns buffers of bytes and halves to the widest access, before anything is optimised. Such buffers are usually
+/// cast, and clang would move `((float4 *)bytes)[i]` byte by byte, whereas nvcc relies on the cast.
 pub(in crate::device) fn align_buffers(module: &Module<'_>) {
     let layout = Layout::from_module(module);
     let blocks = module.functions().into_iter().flat_map(|function| function.blocks());

@@ -1,4 +1,4 @@
-//! `memcpy`, `memmove` and `memset` become the loads and stores that the NVPTX back end makes of them.
+//! Converts `memcpy`, `memmove` and `memset` to the loads and stores that the NVPTX back end generates for them.
 
 use crate::llvm::debug::Location;
 use crate::llvm::metadata::{self, LIBRARY, LOCATION, NEAR};
@@ -7,13 +7,14 @@ use crate::llvm::value::Value;
 use crate::llvm::{Builder, Machine, ModuleItems};
 use inkwell::module::Module;
 
-/// From this many bytes on (or when the length is not known) the back end makes a loop.
+/// From this number of bytes on (or if the length is not known), the back end generates a loop.
 const LOOP_BYTES: u64 = 128;
-/// Widest piece of an unrolled copy: the widest integer register.
+/// The widest piece of an unrolled copy, which is the widest integer register.
 const WIDEST: u64 = 8;
 
-/// Which memory intrinsics to expand: the back end makes loops of those of unknown or great length first, before it
-/// handles address spaces (its own pass would leave the loops without locations), and sees to the others last.
+/// Selects the memory intrinsics to expand. The back end first converts those of unknown or large length to loops,
+/// before it handles address spaces (its own pass would leave the loops without locations), and expands the others
+/// last.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::device) enum Length {
     Unknown,
@@ -68,7 +69,7 @@ impl Operation {
     }
 }
 
-/// Loads and stores one after another; a move loads everything first, since the ranges may overlap.
+/// Expands a call to loads and stores one after another. A move loads everything first, because the ranges may overlap.
 fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
     let builder = Builder::new(call.types());
     builder.before(call);
@@ -81,7 +82,7 @@ fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
             metadata::copy(call, part, note);
         }
     };
-    // The back end computes the pointers' alignment again, now that their spaces are known.
+    // The back end computes the pointers' alignment again, because their spaces are known now.
     let align_of =
         |argument: u32| u64::from(call.argument_alignment(argument)).max(known_alignment(call.operand(argument), call));
     let target_align = align_of(0);
@@ -103,7 +104,7 @@ fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
         let byte = call.operand(1);
         for (offset, width) in pieces {
             let ty = builder.types().int(width as u32 * 8);
-            // The byte in every position: 0x0101… times it.
+            // The byte is replicated to every position by a multiplication with 0x0101….
             let ones = Value::int(ty, u64::MAX / 255);
             store(builder.mul(builder.zext(byte, ty), ones), offset, width);
         }
@@ -128,7 +129,7 @@ fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
     }
 }
 
-/// Leaves the loop to LLVM, and gives its accesses the location and notes of the call.
+/// Lets LLVM generate the loop, and copies the location and the notes of the call to its accesses.
 fn expand_loop(call: Value<'_>, machine: &Machine) {
     let Some(function) = call.block().map(|block| block.function()) else { return };
     let location = Location::from_instruction(call);

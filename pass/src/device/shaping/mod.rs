@@ -1,4 +1,4 @@
-//! What optimisers and the NVPTX back end make of memory accesses, done before hooks are put in.
+//! The changes that optimisers and the NVPTX back end make to memory accesses, performed before hooks are inserted.
 
 mod convergence;
 pub(super) mod copies;

@@ -7,13 +7,13 @@ use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, HashSet};
 
-/// Has LLVM leave accesses through null in the functions that make a null pointer, and in those that such functions may
-/// be inlined into. It may assume that there are none, and leaves out the access with all that comes before and after
-/// it; so they are still there when the program runs, and the access check reports them. Other functions keep the
-/// benefit of the assumption.
+/// Makes LLVM keep accesses through null in the functions that create a null pointer, and in those into which such
+/// functions may be inlined. LLVM may assume that there are none, and removes such an access together with the code
+/// around it. If they are kept, they still exist when the program runs, and the access check reports them. Other
+/// functions keep the benefit of the assumption.
 pub(super) fn keep_accesses(module: &Module<'_>) {
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
-    // The optimiser replaces loads from these by their values.
+    // The optimiser replaces loads from these variables by their values.
     let constants = module.variables().into_iter().filter(|variable| variable.is_constant_variable());
     let tables: HashSet<_> = constants.filter(|variable| variable.initializer().is_some_and(holds_null)).collect();
     let mut callers: BTreeMap<String, Vec<Value<'_>>> = BTreeMap::new();
@@ -36,8 +36,8 @@ pub(super) fn keep_accesses(module: &Module<'_>) {
     }
 }
 
-/// Returns whether an instruction does more with a null pointer than to compare with it, or to hand it to what has no
-/// code here, or puts one into memory along with what lies around it.
+/// Returns whether an instruction uses a null pointer other than in a comparison or as an argument of a function
+/// without code here, or stores one in memory together with the data around it.
 fn makes_null<'c>(instruction: Value<'c>, tables: &HashSet<Value<'c>>) -> bool {
     let compares = matches!(instruction.opcode(), Some(Opcode::LLVMICmp));
     let leaves = instruction.is_any_call() && instruction.direct_callee().is_some_and(Value::is_declaration);
@@ -46,18 +46,18 @@ fn makes_null<'c>(instruction: Value<'c>, tables: &HashSet<Value<'c>>) -> bool {
         return true;
     }
     if is_memset(&instruction.callee_name()) {
-        // What lies behind a pointer that was handed over may be anything.
+        // The memory behind a pointer that was passed on may contain anything.
         return operands[1].is_zero() && object(operands[0]).allocated_type().is_none_or(holds_pointer);
     }
     !compares && !leaves && operands.into_iter().any(|operand| is_null(operand) || zeroes(operand))
 }
 
-/// Returns whether a function sets memory: LLVM's, or that of clang's headers for device code.
+/// Returns whether a function fills memory: LLVM's intrinsic, or the function of clang's headers for device code.
 fn is_memset(name: &str) -> bool {
     name == "memset" || name.starts_with("llvm.memset.p") || name.starts_with("_ZL6memset")
 }
 
-/// What an address leads into, as far as that can be seen.
+/// Returns the object to which an address refers, as far as it can be determined.
 fn object(mut value: Value<'_>) -> Value<'_> {
     while value.is_constant_expression()
         || matches!(value.opcode(), Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast))
@@ -76,18 +76,18 @@ fn holds_pointer(ty: Type<'_>) -> bool {
     }
 }
 
-/// Returns whether a value is a structure or array of zeros with a pointer in it.
+/// Returns whether a value is a structure or array of zeros that contains a pointer.
 fn zeroes(value: Value<'_>) -> bool {
     value.ty().is_aggregate() && value.is_zero() && holds_pointer(value.ty())
 }
 
-/// Returns whether there is a null pointer in a constant.
+/// Returns whether a constant contains a null pointer.
 fn holds_null(constant: Value<'_>) -> bool {
     let parts = || constant.operands().into_iter().any(holds_null);
     is_null(constant) || zeroes(constant) || (constant.ty().is_aggregate() && parts())
 }
 
-/// Null, or an address a number of bytes after it.
+/// Returns whether a value is null, or an address at a small offset from null.
 fn is_null(value: Value<'_>) -> bool {
     (value.ty().is_pointer() && value.is_zero())
         || (value.is_constant_expression() && value.operands().into_iter().any(is_null))

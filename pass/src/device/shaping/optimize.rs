@@ -1,4 +1,4 @@
-//! The user's `-O` level, run in process.
+//! Applies the user's `-O` level in this process.
 
 use super::{convergence, copies, locals, shuffles};
 use crate::device::error::DeviceError;
@@ -9,10 +9,10 @@ use crate::llvm::shim::{Tuning, run_pipeline};
 use crate::llvm::{Layout, Machine, ModuleItems};
 use inkwell::module::Module;
 
-/// Runs LLVM's `default<On>` for `level` 0 to 3 as clang would have done, with the machine of
-/// [`crate::device::machine`] so that target hooks (reflection of `__CUDA_FTZ` and the architecture, intrinsic ranges) take
-/// part, and carries the notes of [`crate::device::note_locations`] through it. Copies of small objects are vector accesses from
-/// the start (`copies.rs`).
+/// Runs LLVM's `default<On>` for `level` 0 to 3 as clang would. It uses the machine of [`crate::device::machine`], so
+/// that target hooks (reflection of `__CUDA_FTZ` and the architecture, intrinsic ranges) are active, and it preserves
+/// the notes of [`crate::device::note_locations`]. Copies of small objects are vector accesses from the start
+/// (`copies.rs`).
 pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), DeviceError> {
     machine.adopt(module);
     align_shared(module);
@@ -31,7 +31,8 @@ pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(),
     run_pipeline(module, machine, &format!("default<O{level}>"), tuning)?;
     if level > 0 {
         convergence::unmark_loops(module);
-        // Once it is known that a pointer leads to an array in shared memory, more is known of its alignment.
+        // After it is known that a pointer refers to an array in shared memory, its alignment can be determined more
+        // precisely.
         run_pipeline(module, machine, "function(infer-address-spaces,infer-alignment)", tuning)?;
         copies::widen(module);
     }
@@ -39,12 +40,13 @@ pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(),
     Ok(())
 }
 
-/// Where shared memory that can hold so much begins at least, in bytes: the widest access.
+/// The minimum alignment in bytes of shared memory that can contain this number of bytes: the size of the widest
+/// access.
 const SHARED_ALIGN: u32 = 16;
 
-/// Gives dynamic shared memory the alignment that it has, and as much to arrays that wide accesses fit in. clang takes that of
-/// the array's type, and would copy `((float4 *)floats)[i]` piece by piece where nvcc, which believes the cast, moves 16
-/// bytes at once.
+/// Sets the alignment of dynamic shared memory to its real value, and also that of arrays in which wide accesses fit.
+/// clang uses the alignment of the array's type, and would copy `((float4 *)floats)[i]` in pieces, whereas nvcc relies
+/// on the cast and moves 16 bytes at once.
 fn align_shared(module: &Module<'_>) {
     let layout = Layout::from_module(module);
     for variable in module.variables().into_iter().filter(|variable| variable.address_space() == space::SHARED) {

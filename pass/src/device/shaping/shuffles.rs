@@ -1,17 +1,18 @@
-//! Shuffles of before Volta, which have no mask (`__shfl`, `__shfl_down`, …). The back end has none for `sm_70` and later, and the toolkit's
-//! oldest GPU is one of those, so that a program of that time would not compile at all.
+//! Shuffles from before Volta, which have no mask (`__shfl`, `__shfl_down`, …). The back end does not support them for
+//! `sm_70` and later, and the toolkit's oldest GPU is one of these, so that programs from that time would not compile
+//! at all.
 
 use crate::llvm::{Builder, ModuleItems, Value, intrinsics};
 use inkwell::module::Module;
 
-/// From this architecture on shuffles have masks only (PTX ISA, "shfl (deprecated)").
+/// From this architecture on, all shuffles have masks (PTX ISA, "shfl (deprecated)").
 pub const WITH_MASKS: u32 = 70;
-/// What names of the intrinsics without a mask begin with.
+/// The prefix of the names of the intrinsics without a mask.
 const WITHOUT: &str = "llvm.nvvm.shfl.";
-/// And with one.
+/// The prefix of the names of the intrinsics with a mask.
 const WITH: &str = "llvm.nvvm.shfl.sync.";
 
-/// Gives each of them the mask of the lanes that are there: whoever ran it took part in it.
+/// Adds the mask of the active lanes to each of them, because every lane that executed such a shuffle took part in it.
 pub fn add_masks(module: &Module<'_>) {
     let functions = ModuleItems::functions(module).into_iter();
     let calls: Vec<Value<'_>> = functions

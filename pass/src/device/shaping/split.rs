@@ -1,5 +1,5 @@
-//! Splits accesses that no single GPU instruction performs, as the NVPTX back end does when it selects
-//! instructions: wide vectors, structures, odd sizes, and accesses below their natural alignment.
+//! Splits accesses that no single GPU instruction performs, as the NVPTX back end does during instruction selection:
+//! wide vectors, structures, odd sizes, and accesses below their natural alignment.
 
 use crate::ir::space;
 use crate::llvm::debug::Location;
@@ -9,7 +9,7 @@ use crate::llvm::value::{Opcode, Ordering};
 use crate::llvm::{Builder, Layout, ModuleItems, Type, Value};
 use inkwell::module::Module;
 
-/// Splits every load and store of the module where needed.
+/// Splits every load and store of the module that requires it.
 pub(in crate::device) fn split_accesses(module: &Module<'_>, arch: u32) {
     let layout = Layout::from_module(module);
     for function in module.functions() {
@@ -45,7 +45,7 @@ pub(in crate::device) fn split_accesses(module: &Module<'_>, arch: u32) {
     }
 }
 
-/// Makes the accesses that replace one, with its location, notes and flags.
+/// Creates the accesses that replace one access, with its location, notes and flags.
 struct Parts<'b, 'c> {
     builder: &'b Builder<'c>,
     original: Value<'c>,
@@ -80,16 +80,17 @@ impl<'c> Parts<'_, 'c> {
 
 struct Splitter<'m> {
     layout: Layout<'m>,
-    /// Widest single access in bytes, for vectors of a power of two.
+    /// The widest single access in bytes, for vectors whose size is a power of two.
     widest: u64,
 }
 
-/// Alignment known `offset` bytes after an address of alignment `align`.
+/// Returns the known alignment `offset` bytes after an address with alignment `align`.
 fn align_at(align: u64, offset: u64) -> u64 {
     if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
 }
 
-/// Bytes of the next piece: a power of two that fits the rest, the alignment and the limit.
+/// Returns the size of the next piece in bytes: a power of two that is allowed by the rest, the alignment and the
+/// limit.
 fn piece(rest: u64, align: u64, limit: u64) -> u64 {
     let rest = if rest.is_power_of_two() { rest } else { rest.next_power_of_two() / 2 };
     rest.min(align).min(limit).max(1)
@@ -100,7 +101,7 @@ impl Splitter<'_> {
         self.layout.store_size(ty)
     }
 
-    /// Bytes of a vector's element, if it has whole bytes.
+    /// Returns the size of a vector's element in bytes, if the element consists of complete bytes.
     fn element_bytes(&self, ty: Type<'_>) -> Option<u64> {
         let element = ty.element();
         match element.int_bits() {
@@ -109,7 +110,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Widest piece of a type, before alignment.
+    /// Returns the widest piece of a type, without regard to alignment.
     fn limit(&self, ty: Type<'_>) -> u64 {
         match ty.kind() {
             Kind::Vector(count) if count.is_power_of_two() => self.widest,
@@ -121,7 +122,7 @@ impl Splitter<'_> {
     fn is_one_instruction(&self, ty: Type<'_>, align: u64) -> bool {
         match ty.kind() {
             Kind::Struct | Kind::Array(_) => false,
-            // Vectors of bits are packed; nothing but the odd hand-written module has them.
+            // Vectors of bits are packed; they only occur in rare hand-written modules.
             Kind::Vector(_) if self.element_bytes(ty).is_none() => true,
             _ => {
                 let size = self.size(ty);
@@ -241,12 +242,12 @@ impl Splitter<'_> {
         }
     }
 
-    /// Returns the integer that holds a scalar's bytes.
+    /// Returns the integer that contains a scalar's bytes.
     fn integer<'c>(&self, ty: Type<'c>) -> Type<'c> {
         crate::llvm::Types::from_type(ty).int(self.size(ty) as u32 * 8)
     }
 
-    /// Offsets and widths of a scalar's pieces.
+    /// Returns the offsets and widths of a scalar's pieces.
     fn pieces(&self, ty: Type<'_>, align: u64) -> Vec<(u64, u64)> {
         let size = self.size(ty);
         let mut pieces = Vec::new();
@@ -259,7 +260,7 @@ impl Splitter<'_> {
         pieces
     }
 
-    /// Number, offset and type of an aggregate's elements.
+    /// Returns the number, offset and type of each element of an aggregate.
     fn fields<'c>(&self, ty: Type<'c>) -> Vec<(u32, u64, Type<'c>)> {
         if let Kind::Array(count) = ty.kind() {
             let element = ty.element();

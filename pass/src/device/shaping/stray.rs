@@ -1,4 +1,4 @@
-//! Accesses that the optimiser must not hide: elements of local arrays that are not there, and what is read and written through null.
+//! Accesses that the optimiser must not remove: elements of local arrays that do not exist, and accesses through null.
 
 use super::null;
 use crate::llvm::types::Kind;
@@ -6,10 +6,9 @@ use crate::llvm::value::{Opcode, inline_asm};
 use crate::llvm::{Builder, ModuleItems, Value};
 use inkwell::module::Module;
 
-/// Hides indices of local arrays that are constant and outside the array from the optimiser, which may assume that such
-/// accesses do not happen and leaves them out. So they are still there when the program runs, and the access check finds them.
-/// Accesses through null are kept by other means.
-/// To run on the front end's output.
+/// Hides constant indices that are outside a local array from the optimiser, which may assume that such accesses do not
+/// happen and removes them. So they still exist when the program runs, and the access check finds them. Accesses
+/// through null are kept in another way. This must run on the front end's output.
 pub fn keep_stray_accesses(module: &Module<'_>) {
     null::keep_accesses(module);
     let types = ModuleItems::types(module);
@@ -30,8 +29,8 @@ pub fn keep_stray_accesses(module: &Module<'_>) {
     }
 }
 
-/// Returns the index of an address of an element that a local array does not have, if something is loaded from there or stored. An
-/// address alone may be the one after the last element.
+/// Returns the index in the address of an element that a local array does not have, if the element is loaded or stored.
+/// An address alone may be that of the element after the last one.
 fn stray_index(gep: Value<'_>) -> Option<Value<'_>> {
     let Kind::Array(count) = gep.gep_source_type()?.kind() else { return None };
     let operands = gep.operands();

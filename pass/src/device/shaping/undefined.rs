@@ -1,11 +1,12 @@
-//! Operands of inline assembly that may have any value.
+//! Operands of inline assembly that are undefined.
 
 use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 
-/// Gives each of them zero. On a GPU such an operand is whatever a register holds, also where it is a guard (`@$1 st.global…`), which Triton makes
-/// of a loop's variable that is used after the loop. Lowered, a guard is a branch, and one on an undefined value lets LLVM
-/// take everything after it for unreachable: the kernel ran on into the next function.
+/// Replaces each of them by zero. On a GPU, such an operand is the content of some register, even if it is a guard
+/// (`@$1 st.global…`), which Triton generates for a loop variable that is used after the loop. In lowered code, a guard
+/// is a branch, and with a branch on an undefined value, LLVM may treat everything after it as unreachable; the kernel
+/// then continued into the next function.
 pub fn settle_assembly(module: &Module<'_>) {
     for call in
         ModuleItems::functions(module).into_iter().flat_map(Value::blocks).flat_map(|block| block.instructions())
