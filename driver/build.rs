@@ -1,9 +1,9 @@
-//! Builds the runtime library that `warpline-cc` carries, and records where LLVM's library lies.
+//! Builds the runtime library that `warpline-cc` contains, and stores the position of LLVM's library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names a runtime library that is built already, for packagers who build the parts one by one.
+/// Names a runtime library that is already built, for packagers who build the parts separately.
 const PREBUILT: &str = "WARPLINE_PREBUILT_RUNTIME";
 
 fn main() {
@@ -20,8 +20,9 @@ fn main() {
     link_llvm_by_its_place(&root);
 }
 
-/// The runtime needs its own profile (it aborts on panic, it is always optimised) and cargo cannot select a
-/// dependency's profile, so a second cargo builds it, in a target folder of its own: the outer one holds its lock.
+/// The runtime needs its own profile (it aborts on panic, and it is always optimised), and cargo cannot select a
+/// dependency's profile. Therefore, a second cargo builds it, in a separate target folder, because the outer cargo
+/// holds the lock of its folder.
 fn build_runtime(root: &Path) -> PathBuf {
     let target = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("runtime");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -43,8 +44,8 @@ fn build_runtime(root: &Path) -> PathBuf {
     without_debug_information(library)
 }
 
-/// Debug information of the runtime and of Rust's own library is two thirds of a small program, which every
-/// instrumented executable would carry.
+/// Debug information of the runtime and of Rust's own library would be two thirds of a small program, and every
+/// instrumented executable would contain it.
 fn without_debug_information(library: PathBuf) -> PathBuf {
     let stripped = library.with_file_name("libwarpline_runtime_stripped.a");
     let done = Command::new("objcopy").arg("--strip-debug").arg(&library).arg(&stripped).status();
@@ -59,7 +60,7 @@ fn without_debug_information(library: PathBuf) -> PathBuf {
     }
 }
 
-/// Folder of an LLVM that is not on `PATH`, for llvm-sys, too.
+/// The folder of an LLVM that is not on `PATH`; llvm-sys uses it as well.
 const PREFIX: &str = "LLVM_SYS_221_PREFIX";
 
 /// Lets `warpline-cc` find libLLVM in the folder that `llvm-config` prints, if the system does not search it.

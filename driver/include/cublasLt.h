@@ -1,4 +1,4 @@
-// cuBLASLt declared, as cublas_v2.h declares cuBLAS: for programs that include it and compute nothing with it.
+// Declares cuBLASLt, as cublas_v2.h declares cuBLAS, for programs that include it but compute nothing with it.
 #if defined(__has_include_next)
 #if __has_include_next(<cublasLt.h>)
 #define WARPLINE_CUBLASLT_IS_THERE

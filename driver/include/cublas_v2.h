@@ -1,6 +1,7 @@
-// cuBLAS declared, for programs whose shared header includes it, and perhaps makes a handle, and that compute nothing with
-// it. Handles, their settings and copies are here; there is no library behind the rest: a call is an undefined symbol of the
-// link, which names it. The names and values are cuBLAS's. Where the toolkit has its own header that one is taken.
+// Declares cuBLAS, for programs whose shared header includes it, and may create a handle, but that compute nothing with
+// it. Handles, their settings and copies are implemented here. The other functions have no library, so a call is an
+// undefined symbol of the link, whose message names the function. The names and values are those of cuBLAS. If the
+// toolkit has its own header, that header is used.
 #if defined(__has_include_next)
 #if __has_include_next(<cublas_v2.h>)
 #define WARPLINE_CUBLAS_IS_THERE
@@ -216,7 +217,7 @@ static inline const char *cublasGetStatusString(cublasStatus_t status) {
   return status == CUBLAS_STATUS_SUCCESS ? "success" : cublasGetStatusName(status);
 }
 
-// Columns of a matrix, and vectors as matrices of one row.
+// Copies columns of a matrix, and vectors as matrices with one row.
 #define WARPLINE_CUBLAS_COPY(vector, matrix, direction)                                                                \
   static inline cublasStatus_t matrix##Async(int rows, int columns, int size, const void *from, int from_rows,         \
                                              void *to, int to_rows, cudaStream_t stream) {                             \

@@ -1,7 +1,8 @@
-// NVML for programs that query the properties and the state of their GPU. The functions here answer from CUDA's
-// runtime, so from the GPU model on the CPU device: the names, the memory and the highest clocks of devices. What only
-// a driver reports (temperature, power, use, the setting of clocks) is not supported, as on GPUs without sensors. The
-// names and values are NVML's; this header takes the place of the toolkit's, whose library comes with the driver.
+// NVML for programs that query the properties and the state of their GPU. The functions here get their answers from
+// CUDA's runtime, which on the CPU device uses the GPU model: the names, the memory and the highest clocks of devices.
+// Data that only a driver reports (temperature, power, use, the setting of clocks) is not supported, as on GPUs without
+// sensors. The names and values are those of NVML. This header replaces the toolkit's header, whose library comes with
+// the driver.
 #ifndef WARPLINE_NVML_H
 #define WARPLINE_NVML_H
 
@@ -110,14 +111,14 @@ typedef struct nvmlDevice_st *nvmlDevice_t;
 #define nvmlClocksThrottleReasonNone 0x0ull
 #define nvmlClocksThrottleReasonAll 0xffull
 
-// Names that the functions have in libraries; headers of NVML define the plain ones as these.
+// The functions have these names in libraries; NVML's headers define the plain names as these.
 #define nvmlInit_v2 nvmlInit
 #define nvmlDeviceGetCount_v2 nvmlDeviceGetCount
 #define nvmlDeviceGetHandleByIndex_v2 nvmlDeviceGetHandleByIndex
 #define nvmlDeviceGetHandleByPciBusId_v2 nvmlDeviceGetHandleByPciBusId
 #define nvmlDeviceGetPciInfo_v3 nvmlDeviceGetPciInfo
 
-// A handle is the device's number and one.
+// A handle is the device's number plus one.
 static inline nvmlReturn_t warplineNvmlDevice(nvmlDevice_t handle, int *device) {
   int count = 0;
   *device = (int)(size_t)handle - 1;
@@ -252,7 +253,7 @@ static inline nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t handl
   return NVML_SUCCESS;
 }
 
-// Returns the memory of the current device for every handle: CUDA has no query for another one.
+// Returns the memory of the current device for every handle, because CUDA has no query for another device.
 static inline nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t handle, nvmlMemory_t *memory) {
   int device;
   size_t left, total;
@@ -267,7 +268,7 @@ static inline nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t handle, nvmlMemo
   return NVML_SUCCESS;
 }
 
-// In MHz. A model has one clock of its processors and one of its memory.
+// Returns clocks in MHz. A model has one clock for its processors and one for its memory.
 static inline nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t handle, nvmlClockType_t type, unsigned int *clock) {
   int device, khz = 0;
   nvmlReturn_t result = warplineNvmlDevice(handle, &device);
@@ -300,7 +301,7 @@ static inline nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_
   return result;
 }
 
-// What CUDA's runtime does not know.
+// Functions for data that CUDA's runtime does not provide.
 #define WARPLINE_NVML_NOT_SUPPORTED(name, parameters)                                                                  \
   static inline nvmlReturn_t name parameters { return NVML_ERROR_NOT_SUPPORTED; }
 #if defined(__clang__)

@@ -1,5 +1,6 @@
-// NVRTC's interface: CUDA source compiled while the program runs. The functions are in Warpline's runtime. PTX is what a GPU
-// would run, with a mark by which cuModuleLoadData finds the code for the CPU device; a cubin is that code itself.
+// NVRTC's interface, which compiles CUDA source while the program runs. The functions are in Warpline's runtime. PTX is
+// the code that a GPU would run, with a mark with which cuModuleLoadData finds the code for the CPU device; a cubin is
+// this code itself.
 #ifndef WARPLINE_NVRTC_H
 #define WARPLINE_NVRTC_H
 
@@ -54,7 +55,7 @@ nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char *expression, co
 #include <stdlib.h>
 #endif
 
-/// The name of a type, as it is written in a name expression.
+/// Returns the name of a type, as it is written in a name expression.
 template <typename T> nvrtcResult nvrtcGetTypeName(std::string *result) {
   int status = 0;
   char *name = abi::__cxa_demangle(typeid(T *).name(), nullptr, nullptr, &status);
@@ -64,7 +65,7 @@ template <typename T> nvrtcResult nvrtcGetTypeName(std::string *result) {
   }
   *result = name;
   free(name);
-  // The name of the pointer, without its star.
+  // This is the name of the pointer type without its star.
   result->erase(result->rfind('*'), 1);
   return NVRTC_SUCCESS;
 }

@@ -1,10 +1,11 @@
-//! From `-arch`, `-code` and `-gencode` to the one architecture that device code is compiled for.
+//! Selects the architecture for which device code is compiled from `-arch`, `-code` and `-gencode`.
 
-/// The architecture if none is requested, as 75 for `sm_75`: the oldest that CUDA 13 accepts.
+/// The architecture if none is requested: the oldest that CUDA 13 accepts. 75 means `sm_75`.
 pub const DEFAULT: u32 = 75;
 
-/// Returns the architectures that a value names: numbers of `sm_…` and `compute_…`, in order, without repetition. `native`,
-/// `all` and `all-major` name none in particular. `None`: not an architecture.
+/// Returns the architectures that a value names: the numbers of `sm_…` and `compute_…`, in order and without
+/// repetition. `native`, `all` and `all-major` name no specific architecture. Returns `None` if the value is not an
+/// architecture.
 pub fn parse(value: &str) -> Option<Vec<u32>> {
     let mut found = Vec::new();
     // "arch=compute_75,code=[sm_75,compute_75]", "[compute_75,sm_80]", "sm_80".
@@ -22,20 +23,20 @@ pub fn parse(value: &str) -> Option<Vec<u32>> {
     Some(found)
 }
 
-/// Architectures of NVIDIA's GPUs that nvcc's releases have known.
+/// The architectures of NVIDIA's GPUs that releases of nvcc support.
 const KNOWN: [u32; 23] =
     [30, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121];
 
-/// Others that there were before, or that only one release of the toolkit called so.
+/// Former architectures, and names that only one release of the toolkit used.
 const FORMER: [u32; 9] = [10, 11, 12, 13, 20, 21, 32, 101, 102];
 
-/// Returns whether there is, or was, such an architecture. What is newer than all that is known here may be one: clang
+/// Returns whether there is or was such an architecture. A number above all known ones may be an architecture; clang
 /// decides.
 fn exists(number: u32) -> bool {
     KNOWN.contains(&number) || FORMER.contains(&number) || KNOWN.iter().all(|&known| known < number)
 }
 
-/// The name of an architecture in a value that [`parse`] reads, if there is no such architecture.
+/// Returns the name of an architecture in a value that [`parse`] reads, if there is no such architecture.
 pub fn unknown(value: &str) -> Option<String> {
     let numbers = parse(value)?;
     let number = numbers.into_iter().find(|&number| !exists(number))?;
@@ -49,24 +50,24 @@ pub fn known(oldest: u32) -> impl Iterator<Item = u32> {
     KNOWN.into_iter().filter(move |&number| number >= oldest)
 }
 
-/// The choice among several, with a note for the user if it is not the requested one.
+/// The selected architecture, with a note for the user if it is not the requested one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Number of the architecture, such as 75 for `sm_75`.
     pub architecture: u32,
-    /// The architecture that was requested; differs from `architecture` if the toolkit is too new for it.
+    /// The requested architecture, which differs from `architecture` if the toolkit is too new for it.
     pub requested: u32,
-    /// Explanation of the choice, if it needs one.
+    /// The explanation of the choice, if it needs one.
     pub note: Option<String>,
 }
 
-/// Chooses the oldest requested architecture that the toolkit's headers still accept: the program promises to run on
-/// it, and newer ones add paths that only few programs take. `oldest` is the headers' limit.
+/// Selects the oldest requested architecture that the toolkit's headers still accept, because the program must run on
+/// it, and code paths for newer architectures are rare. `oldest` is the headers' limit.
 pub fn choose(requested: &[u32], oldest: u32) -> Choice {
     let usable: Vec<u32> = requested.iter().copied().filter(|&number| number >= oldest).collect();
     match (usable.iter().min(), requested.iter().max()) {
         (Some(&architecture), _) => {
-            // With `--device=gpu` the others are built too, for the GPU; hence the device in the words.
+            // With `--device=gpu`, the others are also built, for the GPU; therefore, the text names the device.
             let note = (requested.len() > 1)
                 .then(|| format!("of the requested architectures, the CPU device runs the code of sm_{architecture}"));
             Choice { architecture, requested: architecture, note }

@@ -20,22 +20,23 @@ pub enum Side {
 
 /// clang as the compiler of a language.
 pub fn clang(tools: &Tools, language: Language) -> Command {
-    // Should it crash, the files that it would name to report that are not what the user wrote.
+    // If clang crashes, it would name files for a report that are not the user's.
     let command = Command::new(&tools.clang.path).args(["-fno-crash-diagnostics"]);
     if language == Language::C { command } else { command.args(["--driver-mode=g++"]) }
 }
 
-/// clang as the linker. Its own name where it has one: CMake takes the program from `-v` and leaves its arguments.
+/// clang as the linker. It has a separate name if there is one: CMake reads the program from the output of `-v` and
+/// keeps its arguments.
 pub fn linker(tools: &Tools) -> Command {
     tools.clang.cxx().map_or_else(|| clang(tools, Language::Cxx), Command::new)
 }
 
-/// Arguments of a CUDA compilation that concern the toolkit.
+/// The arguments of a CUDA compilation that depend on the toolkit.
 fn cuda_arguments(command: Command, tools: &Tools, invocation: &Invocation) -> Command {
     let command = command
         .args([format!("--cuda-path={}", tools.cuda.root.display())])
         .args([format!("--cuda-gpu-arch=sm_{}", tools.architecture)])
-        // clang 22 supports CUDA up to 12.9 officially, and compiles against 13.0 as well.
+        // clang 22 officially supports CUDA up to 12.9, but also compiles with 13.0.
         .args(["-Wno-unknown-cuda-version", "--no-offload-new-driver"]);
     let (command, included) = without_includes(command);
     let macros = command_line_macros::is_needed(invocation).then_some(["-include", command_line_macros::FILE]);
@@ -45,14 +46,15 @@ fn cuda_arguments(command: Command, tools: &Tools, invocation: &Invocation) -> C
         .args(included)
 }
 
-/// Splits a command into one without its `-include`s, and these: nvcc declares CUDA's types before such files.
+/// Splits a command into a command without `-include` options, and these options, because nvcc declares CUDA's types
+/// before such files.
 fn without_includes(command: Command) -> (Command, Vec<String>) {
     let (mut kept, mut included) = (Vec::new(), Vec::new());
     let mut arguments = command.arguments.into_iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "-include" => included.extend([argument].into_iter().chain(arguments.next())),
-            // What follows is for the compiler itself.
+            // The next argument is for the compiler itself.
             "-Xclang" => kept.extend([argument].into_iter().chain(arguments.next())),
             _ => kept.push(argument),
         }
@@ -60,7 +62,7 @@ fn without_includes(command: Command) -> (Command, Vec<String>) {
     (Command { arguments: kept, ..command }, included)
 }
 
-/// Our headers and the toolkit's, after the user's own.
+/// Adds Warpline's headers and the toolkit's headers, after the user's own.
 fn toolkit_headers(command: Command, tools: &Tools) -> Command {
     let command = command.args(["-isystem".to_string()]).path(&tools.include).args(tools.openmp_headers());
     match tools.cuda.cccl_include() {
@@ -69,10 +71,10 @@ fn toolkit_headers(command: Command, tools: &Tools) -> Command {
     }
 }
 
-/// Errors of clang where nvcc and Debian's g++ and gcc warn at most: `register` in C++17, numbers that are not constant
-/// and narrowed in braces, `"a "MACRO"b"` without blanks, `x.template f(1)`, and in C functions without declaration and
-/// pointers of other types. Then there are warnings that g++ alone has, and flags for the linker, of which it takes no
-/// notice when it compiles.
+/// Errors of clang for which nvcc and Debian's g++ and gcc at most warn: `register` in C++17, numbers that are not
+/// constant and narrowed in braces, `"a "MACRO"b"` without blanks, `x.template f(1)`, and in C, functions without a
+/// declaration and pointers of other types. The list also contains warnings that only g++ has, and flags for the
+/// linker, which clang ignores when it compiles.
 const ONLY_WARNINGS: [&str; 10] = [
     "-Wno-error=register",
     "-Wno-error=c++11-narrowing",
@@ -86,24 +88,24 @@ const ONLY_WARNINGS: [&str; 10] = [
     "-Wno-unknown-warning-option",
 ];
 
-/// In device code an argument may be undefined in lanes whose value is unused, as with nvcc: `int i; if (lane == 0) i =
-/// atomicAdd(…); i = __shfl_sync(~0u, i, 0);` is the usual reservation of elements for a warp. clang would conclude
-/// that all lanes are lane 0.
+/// As with nvcc, an argument in device code may be undefined in lanes that do not use its value: `int i; if (lane == 0)
+/// i = atomicAdd(…); i = __shfl_sync(~0u, i, 0);` is the usual reservation of elements for a warp. Without this option,
+/// clang would conclude that all lanes are lane 0.
 const UNDEFINED_ARGUMENTS: [&str; 2] = ["-Xclang", "-no-enable-noundef-analysis"];
 
-/// Arguments without the macros that a CUDA source gets from [`command_line_macros::FILE`].
+/// Returns arguments without the macros that a CUDA source gets from [`command_line_macros::FILE`].
 fn arguments_for(arguments: &[String], cuda: bool) -> Vec<String> {
     if cuda { command_line_macros::without_late(arguments) } else { arguments.to_vec() }
 }
 
-/// What every compilation of an input gets.
+/// Returns the arguments that every compilation of an input gets.
 fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command {
     let command = clang(tools, input.language);
     let command = match input.language.clang_name() {
         Some(name) => command.args(["-x", name]),
         None => command,
     };
-    // g++ takes no notice of a standard of C++ for a C file, which makefiles give to all of nvcc's inputs.
+    // g++ ignores a C++ standard for a C file; makefiles pass it for all of nvcc's inputs.
     let foreign =
         |argument: &&String| input.language == Language::C && argument.starts_with("-std=") && argument.contains("++");
     let common = tools.without_openmp(&arguments_for(&invocation.common, input.language == Language::Cuda));
@@ -114,7 +116,7 @@ fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command
     command
 }
 
-/// One side of a CUDA source, to bitcode that no pass of LLVM has touched.
+/// Returns the command that compiles one side of a CUDA source to bitcode, without any LLVM pass.
 pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side: Side, output: &Path) -> Command {
     let command = cuda_arguments(compilation(tools, invocation, input), tools, invocation);
     let command = match side {
@@ -122,14 +124,15 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
             .args(["--cuda-device-only".into(), format!("-O{}", invocation.device_level())])
             .args(UNDEFINED_ARGUMENTS)
             .args(arguments_for(&invocation.device, true)),
-        // The registration code is only made for a GPU binary. Any file will do: the pass replaces it.
+        // clang generates the registration code only if there is a GPU binary. Any file is sufficient, because the pass
+        // replaces it.
         Side::Host => command
             .args(["--cuda-host-only".into(), format!("-O{}", invocation.host_level())])
             .args(wrapping(invocation))
             .args(host_arguments(tools, invocation, true))
             .args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", &input.path]),
     };
-    // clang has the functions for clusters that CUDA's headers use, from sm_90 on.
+    // From sm_90 on, clang has the functions for clusters that CUDA's headers use.
     let command = command.args(["-D_CG_CLUSTER_INTRINSICS_AVAILABLE"]);
     let command = match is_cmake_probe(invocation, input) {
         true => command.args(["-D__NVCC__"]),
@@ -137,11 +140,12 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
     };
     let command = command.args(architecture_list(tools, invocation));
     let command = match invocation.relocatable {
-        // Both sides must give the same names to what is static in the file.
+        // Both sides must use the same names for static variables and functions of the file.
         true => command.args([
             "-fgpu-rdc".to_string(),
             format!("-cuid={:016x}", unit_hash(invocation, input)),
-            // Otherwise the toolkit's header makes cudaMalloc and its kin fail in device code, as without -rdc.
+            // Otherwise, the toolkit's header makes cudaMalloc and similar functions fail in device code, as without
+            // -rdc.
             "-D__CUDACC_INTERNAL_NO_STUBS__".to_string(),
         ]),
         false => command,
@@ -164,26 +168,28 @@ fn architecture_list(tools: &Tools, invocation: &Invocation) -> Option<String> {
     Some(format!("-D__CUDA_ARCH_LIST__={}", values.join(",")))
 }
 
-/// What `-Xcompiler` and its like give to host compilations. What is for the linker, of which g++ takes no notice
-/// there, is not.
+/// Returns the arguments of `-Xcompiler` and similar options for host compilations. Arguments for the linker, which g++
+/// ignores here, are not included.
 fn host_arguments(tools: &Tools, invocation: &Invocation, cuda: bool) -> Vec<String> {
     let ours = invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,"));
     arguments_for(&tools.without_openmp(&ours.cloned().collect::<Vec<_>>()), cuda)
 }
 
-/// nvcc's host compiler, g++, leaves an overflowing `i * i` alone in many places where clang does not. Programs whose
-/// check of the results overflows passed there, and would seem to compute wrong results here.
+/// Returns the flag for wrapping overflow. nvcc's host compiler, g++, often does not optimise an overflowing `i * i`,
+/// whereas clang does. Programs whose check of the results overflows would pass with nvcc but seem to compute wrong
+/// results here.
 fn wrapping(invocation: &Invocation) -> Option<&'static str> {
     (invocation.dialect == Dialect::Nvcc).then_some("-fwrapv")
 }
 
-/// CMake compiles a file of this name to learn which compiler it has, and takes `__NVCC__` for nvcc. The macro is set
-/// for nothing else: headers that see it rely on what only nvcc has.
+/// Returns whether an input is CMake's compiler probe: CMake compiles a file with this name to identify the compiler,
+/// and treats `__NVCC__` as nvcc. The macro is set only for this file, because headers that test it rely on features
+/// that only nvcc has.
 pub fn is_cmake_probe(invocation: &Invocation, input: &Input) -> bool {
     invocation.dialect == Dialect::Nvcc && input.path.ends_with("CMakeCUDACompilerId.cu")
 }
 
-/// Returns a C or C++ source for the host, to bitcode that no pass of LLVM has touched.
+/// Returns the command that compiles a C or C++ source for the host to bitcode, without any LLVM pass.
 pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
     let command = compilation(tools, invocation, input)
         .args([format!("-O{}", invocation.host_level())])
@@ -193,7 +199,7 @@ pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, outpu
     bitcode(command, input, output)
 }
 
-/// Any other source, as clang compiles it.
+/// Returns the command that compiles any other source, as clang does.
 pub fn plain_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
     compilation(tools, invocation, input)
         .args(host_arguments(tools, invocation, false))
@@ -203,14 +209,15 @@ pub fn plain_object(tools: &Tools, invocation: &Invocation, input: &Input, outpu
 
 fn bitcode(command: Command, input: &Input, output: &Path) -> Command {
     command
-        // The pass reads variables, members and inlining from debug information; with -O clang would keep only lines.
+        // The pass reads variables, members and inlining from debug information; with -O, clang would keep only lines.
         .args(["-g", "-Xclang", "-debug-info-kind=limited"])
-        // The pass notes what it must remember before it runs LLVM's passes itself.
+        // The pass adds its notes before it runs LLVM's passes itself.
         .args(["-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", &input.path, "-o"])
         .path(output)
 }
 
-/// Adds the flags that write dependencies, with the names that the whole compilation has and this one does not.
+/// Adds the flags that write dependencies, with the names of the whole compilation, which differ from those of this
+/// command.
 pub fn with_dependencies(command: Command, invocation: &Invocation, rule: &Rule) -> Command {
     if invocation.dependencies.is_empty() {
         return command;
@@ -233,7 +240,8 @@ fn unit_hash(invocation: &Invocation, input: &Input) -> u64 {
     content_hash(format!("{}\0{defines}", path.display()).as_bytes())
 }
 
-/// What clang alone makes: preprocessed text, assembly, PTX, IR, dependencies, answers.
+/// Returns the command for results that only clang produces: preprocessed text, assembly, PTX, IR, dependencies,
+/// answers.
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     let cuda = invocation.inputs.iter().any(|input| input.language == Language::Cuda);
     let mut command = clang(tools, Language::Cxx).args(tools.without_openmp(&arguments_for(&invocation.common, cuda)));
@@ -245,7 +253,7 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     }
     let requested = &invocation.clang_only;
     let for_device = requested.iter().any(|flag| flag.ends_with("device-only"));
-    // nvcc makes one text of a source, that of the host; clang would make one per side.
+    // nvcc generates one text for a source, that of the host; clang would generate one for each side.
     if cuda && invocation.dialect == Dialect::Nvcc && !requested.iter().any(|flag| flag.ends_with("-only")) {
         command = command.args(["--cuda-host-only"]);
     }

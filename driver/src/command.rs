@@ -9,15 +9,15 @@ use std::sync::OnceLock;
 use warpline_format::visible;
 use warpline_toolchain::interrupt;
 
-/// Where the programs put their own temporary files.
+/// The folder for the temporary files of the programs.
 static TEMPORARY: OnceLock<PathBuf> = OnceLock::new();
 
-/// Has the programs put their temporary files into a folder, which goes with us however we end.
+/// Makes the programs put their temporary files into a folder that is removed when the driver ends, for any reason.
 pub fn keep_temporary_files_in(folder: &Path) {
     _ = TEMPORARY.set(folder.to_owned());
 }
 
-/// A program and its arguments.
+/// A program with its arguments.
 #[derive(Clone, Debug)]
 pub struct Command {
     /// The program.
@@ -34,7 +34,7 @@ pub struct StartError {
     cause: std::io::Error,
 }
 
-/// What a program that was waited for left behind.
+/// The result of a program that has ended.
 #[derive(Debug)]
 pub struct Finished {
     /// Its exit code; 128 + n for a signal.
@@ -44,12 +44,12 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Hands the diagnostics on.
+    /// Prints the diagnostics.
     pub fn report(&self) {
         self.report_of("");
     }
 
-    /// The same of a source, whose name is written out if it would steer a terminal.
+    /// The variant of [`Self::report`] for a source, whose name is escaped if it would control a terminal.
     pub fn report_of(&self, source: &str) {
         let text = String::from_utf8_lossy(&self.diagnostics);
         let shown = visible::with_names(&text, [source]);
@@ -59,7 +59,7 @@ impl Finished {
 }
 
 impl Command {
-    /// A command without arguments.
+    /// Creates a command without arguments.
     pub fn new(program: impl AsRef<Path>) -> Command {
         Command { program: program.as_ref().into(), arguments: Vec::new() }
     }
@@ -90,13 +90,13 @@ impl Command {
         command
     }
 
-    /// Runs it with the driver's own streams. Returns the exit code.
+    /// Runs the command with the driver's own streams. Returns the exit code.
     pub fn run(&self) -> Result<i32, StartError> {
         let status = self.build().status().map_err(|cause| self.failed(cause))?;
         Ok(code(status))
     }
 
-    /// Runs it and keeps its diagnostics, coloured as if it wrote to the driver's own standard error.
+    /// Runs the command and keeps its diagnostics, with the colours of output to the driver's own standard error.
     pub fn capture(&self) -> Result<Finished, StartError> {
         let mut command = self.build();
         if std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {

@@ -1,4 +1,4 @@
-//! From sources to objects.
+//! Compiles sources to objects.
 
 use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
@@ -16,7 +16,7 @@ use crate::stages::{self, StageOptions};
 use crate::trace;
 use std::path::{Path, PathBuf};
 
-/// What clang makes alone, with its own streams and exit code.
+/// Runs clang alone, with the driver's own streams and its exit code.
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     let Some(command) = clang_only_command(tools, invocation)? else { return Ok(()) };
     match command.run()? {
@@ -25,7 +25,7 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Result<(), DriverEr
     }
 }
 
-/// PTX of a source, which clang makes alone. It ends with a dump of its stack at names that PTX does not have.
+/// Produces the PTX of a source with clang alone. clang ends with a stack dump at names that are invalid in PTX.
 pub fn ptx(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<(), DriverError> {
     let Some(command) = clang_only_command(tools, invocation)? else { return Ok(()) };
     let finished = command.capture()?;
@@ -43,7 +43,7 @@ pub fn ptx(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<(), 
 /// LLVM's message about a name that is invalid in PTX, before it ends the process.
 const FOREIGN_NAME: &str = "Symbol name with unsupported characters";
 
-/// Returns the command of [`clang_only`]; `None` where it is only to be shown.
+/// Returns the command of [`clang_only`], or `None` if it must only be printed.
 fn clang_only_command(tools: &Tools, invocation: &Invocation) -> Result<Option<Command>, DriverError> {
     let mut command = clang_jobs::clang_only(tools, invocation);
     let respelling = match &invocation.inputs[..] {
@@ -54,7 +54,7 @@ fn clang_only_command(tools: &Tools, invocation: &Invocation) -> Result<Option<C
     Ok((!trace::command(invocation, &command)).then_some(command))
 }
 
-/// `-c`: one object per source.
+/// `-c`: compiles each source to one object.
 pub fn objects(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     for input in invocation.sources() {
         let output = object_path(invocation, input);
@@ -63,7 +63,8 @@ pub fn objects(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     Ok(())
 }
 
-/// Where `-c` puts the object of a source: `-o`, or the source's name with `.o`, in `-odir` or the current folder.
+/// Returns the path of the object of a source for `-c`: `-o`, or the source's name with `.o`, in `-odir` or the current
+/// folder.
 fn object_path(invocation: &Invocation, input: &Input) -> PathBuf {
     match &invocation.output {
         Some(output) => output.clone(),
@@ -131,7 +132,7 @@ fn cuda_object(
     let device = || run(&device, Side::Device);
     let host = || run(&host, Side::Host);
     if invocation.relocatable {
-        // The device code is not lowered before the link; it travels in the host's object.
+        // The device code is not lowered before the link; the host's object contains it.
         finish(device()?, input)?;
         let bitcode = stages::device_bitcode(&device_file, &options)?;
         let framed = device_section::frame(&bitcode, tools.architecture);
@@ -150,7 +151,7 @@ fn cuda_object(
     }
 }
 
-/// Runs the compilation of one side, with precompiled headers where there are some.
+/// Runs the compilation of one side, with precompiled headers if there are any.
 fn capture(
     tools: &Tools,
     invocation: &Invocation,
@@ -164,7 +165,7 @@ fn capture(
     Ok(headers.map_or_else(|| command.capture(), |headers| headers.capture(command))?)
 }
 
-/// The device code of a CUDA source alone, to bitcode that no pass of LLVM has touched.
+/// Compiles only the device code of a CUDA source to bitcode, without any LLVM pass.
 pub fn device_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
     let respelled = Respelling::new(tools, invocation, input)?;
     let command = respelled.applied(clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, output));
@@ -203,7 +204,7 @@ fn both(
     Ok((device?, host?))
 }
 
-/// Hands the diagnostics on; an exit code other than 0 ends the compilation with that code.
+/// Prints the diagnostics; an exit code other than 0 ends the compilation with this code.
 fn finish(finished: Finished, input: &Input) -> Result<(), DriverError> {
     finished.report_of(&input.path);
     match finished.code {

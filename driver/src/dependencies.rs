@@ -1,4 +1,4 @@
-//! Files of dependencies (`-MD`, `-MMD`): where they go, what they are of, and what is left out of them.
+//! Dependency files (`-MD`, `-MMD`): their paths, their targets, and the files that are not listed.
 
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation};
@@ -6,12 +6,12 @@ use crate::programs::tools::Tools;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The rule of a source.
+/// The dependency rule of a source.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// The file that the compiler writes.
     pub file: PathBuf,
-    /// What depends on the source.
+    /// The target that depends on the source.
     pub target: PathBuf,
 }
 
@@ -22,23 +22,23 @@ impl Rule {
         Rule { file, target: object.into() }
     }
 
-    /// Returns the rule of `object`, an intermediate file of a link. The rule is, as with clang, that of the result
-    /// if it is named, else of the object that `-c` would make; [`Parts::publish`] moves it to its place.
+    /// Returns the rule of `object`, an intermediate file of a link. As with clang, it is the rule of the result if
+    /// that is named, or else of the object that `-c` would produce; [`Parts::publish`] moves it to its final path.
     fn of_part(invocation: &Invocation, input: &Input, object: &Path) -> Rule {
         let target = invocation.output.clone().unwrap_or_else(|| beside(input, "o"));
         Rule { file: object.with_extension("d"), target }
     }
 }
 
-/// A file in the working folder with the name of a source.
+/// Returns a file in the working folder with the name of a source.
 fn beside(input: &Input, extension: &str) -> PathBuf {
     Path::new(Path::new(&input.path).file_name().unwrap_or_default()).with_extension(extension)
 }
 
-/// The rules of sources that are compiled for one result.
+/// The dependency rules of sources that are compiled for one result.
 #[derive(Default)]
 pub struct Parts {
-    /// Those that have a rule already.
+    /// The files that already contain a rule.
     begun: BTreeSet<PathBuf>,
 }
 
@@ -48,8 +48,9 @@ impl Parts {
         Rule::of_part(invocation, input, object)
     }
 
-    /// Moves what the compiler wrote to the requested file: `-MF`, or the result's name with `.d`, which have the rules
-    /// of all sources one after another, or where nothing is named into the source's name with `.d`.
+    /// Moves the rule that the compiler wrote to the requested file. With `-MF` or the result's name with `.d`, this
+    /// file contains the rules of all sources one after another. If nothing is named, it is the source's name with
+    /// `.d`.
     pub fn publish(&mut self, invocation: &Invocation, input: &Input, rule: &Rule) -> Result<(), DriverError> {
         if invocation.dependencies.is_empty() || !rule.file.is_file() {
             return Ok(());
@@ -57,7 +58,7 @@ impl Parts {
         let result = invocation.output.as_ref().map(|output| output.with_extension("d"));
         let to = invocation.dependency_file.clone().or(result).unwrap_or_else(|| beside(input, "d"));
         let text = std::fs::read(&rule.file).map_err(DriverError::reading(&rule.file))?;
-        // Standard output, perhaps: what is not a file is written once more, and not read.
+        // The path may be standard output: if it is not a file, it is only written, and not read.
         let before = match self.begun.insert(to.clone()) || !to.is_file() {
             true => Vec::new(),
             false => std::fs::read(&to).map_err(DriverError::reading(&to))?,
@@ -66,9 +67,9 @@ impl Parts {
     }
 }
 
-/// Takes what is Warpline's own out of a dependency file: headers, which lie in a cache that may be emptied, and what
-/// was read from standard input. make would find no way to make them. The source comes first, as everywhere, and not
-/// after precompiled headers.
+/// Removes Warpline's own files from a dependency file: headers, which are in a cache that may be emptied, and files
+/// with text from standard input. make would have no rule for them. The source comes first, as usual, and not after
+/// precompiled headers.
 pub fn remove_own_files(tools: &Tools, invocation: &Invocation, input: &Input, file: &Path) -> Result<(), DriverError> {
     if invocation.dependencies.is_empty() || !file.is_file() {
         return Ok(());
@@ -82,11 +83,12 @@ pub fn remove_own_files(tools: &Tools, invocation: &Invocation, input: &Input, f
     Ok(())
 }
 
-/// Returns the rules of a text without the words that are `own`, and without the rules that `-MP` gives to headers that are.
+/// Returns the rules of a text without the words that are `own`, and without the rules that `-MP` writes for such
+/// headers.
 fn tidied(text: &str, own: impl Fn(&str) -> bool, source: &str) -> String {
     let source = source.replace(' ', "\\ ").replace('#', "\\#").replace('$', "$$");
     let joined = text.replace("\\\n", " ");
-    // With precompiled headers clang takes the source for a header, which `-MP` gives a rule of its own.
+    // With precompiled headers, clang treats the source as a header, for which `-MP` writes a separate rule.
     let is_empty = |line: &&str| line.is_empty() || own(line) || line.strip_suffix(':') == Some(&source);
     let rules = joined.lines().filter(|line| !is_empty(line)).map(|line| {
         let (words_of_source, others): (Vec<&str>, Vec<&str>) =
@@ -99,7 +101,7 @@ fn tidied(text: &str, own: impl Fn(&str) -> bool, source: &str) -> String {
     rules.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a rule of these words in lines as clang breaks them.
+/// Returns a rule with these words, with the same line breaks as clang's.
 fn wrapped(words: &[&str]) -> String {
     let (mut text, mut column) = (String::new(), 0);
     for (number, word) in words.iter().enumerate() {
@@ -117,7 +119,7 @@ fn wrapped(words: &[&str]) -> String {
     text
 }
 
-/// Words of a rule in one line, in which a blank has a backslash before it.
+/// Returns the words of a rule in one line, in which a blank in a name has a backslash before it.
 pub fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;

@@ -1,5 +1,6 @@
-//! `-ptx`, `-cubin` and `-fatbin`: device code in a file of its own, for programs that load it while they run. A cubin or a fat
-//! binary is a shared object for the CPU device; PTX is clang's, and carries such an object as comments, which the runtime loads.
+//! `-ptx`, `-cubin` and `-fatbin`: device code in a separate file, for programs that load it while they run. A cubin or
+//! a fat binary is a shared object for the CPU device. PTX comes from clang, and contains such an object as comments,
+//! which the runtime loads.
 
 use crate::compile;
 use crate::device_code::loaded::Lowering;
@@ -17,7 +18,7 @@ use warpline_format::visible;
 use warpline_pass::llvm::shim::{self, quiet_context};
 use warpline_pass::{loadable, object};
 
-/// Makes the file of each source.
+/// Generates the file of each source.
 pub fn compile(tools: &Tools, invocation: &Invocation, kind: DeviceFile) -> Result<(), DriverError> {
     for given in &invocation.inputs {
         let read = standard_input::read(tools, invocation, given)?;
@@ -46,7 +47,7 @@ pub fn compile(tools: &Tools, invocation: &Invocation, kind: DeviceFile) -> Resu
     Ok(())
 }
 
-/// A shared object of a source's device code.
+/// Generates a shared object of a source's device code.
 fn image(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
     let bitcode = tools.temporary().join("device.bc");
     compile::device_bitcode(tools, invocation, input, &bitcode)?;
@@ -63,7 +64,8 @@ fn image(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -
     run_time_source::shared_object(tools, invocation, &lowering, &module, None, output)
 }
 
-/// PTX, with such an object where there can be one: what it is for is not known, and PTX without is as good to read.
+/// Generates PTX, with such an object if possible. The purpose of the PTX is not known, and PTX without an object is
+/// sufficient for reading.
 fn ptx(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
     compile::ptx(tools, invocation, input)?;
     if invocation.dry_run || input.language != Language::Cuda || !output.is_file() {

@@ -1,7 +1,8 @@
-//! Device code that arrives while a program runs (Triton, and whoever else hands over LLVM IR): one module's IR becomes
-//! a shared object, which the runtime loads with `cuModuleLoadData`. Neither clang nor a CUDA toolkit is needed.
+//! Device code that arrives while a program runs, from Triton or another producer of LLVM IR. The IR of one module is
+//! compiled to a shared object, which the runtime loads with `cuModuleLoadData`. Neither clang nor a CUDA toolkit is
+//! needed.
 //!
-//! A process that was not linked with the runtime loads it first, as the shared library of [`runtime_library`].
+//! A process that was not linked with the runtime first loads it as the shared library of [`runtime_library`].
 
 use crate::device_code::loaded::{self, Lowering};
 use crate::device_code::registers::Assembled;
@@ -14,13 +15,13 @@ use warpline_format::occupancy::Resources;
 use warpline_pass::llvm::shim::quiet_context;
 use warpline_pass::{device, loadable};
 
-/// Architecture where none is named: the newest whose matrix products need no instructions of Hopper or later.
+/// The architecture if none is named: the newest whose matrix products need no instructions of Hopper or later.
 const ARCHITECTURE: u32 = 80;
 
-/// Level at which front ends optimise what they hand over.
+/// The optimisation level that front ends use for their code.
 const LEVEL: u8 = 3;
 
-/// Makes the shared object that the command line requests.
+/// Generates the shared object that the command line requests.
 pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let (Some(input), Some(output)) = (invocation.inputs.first(), &invocation.output) else { return Ok(()) };
     let text = std::fs::read(&input.path).map_err(DriverError::reading(&input.path))?;
@@ -35,12 +36,12 @@ pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let machine = loadable::adopt(&module, &processor(architecture)).map_err(|cause| lowering.failed(cause))?;
     device::keep_stray_accesses(&module);
     device::note_locations(&module);
-    // Whoever hands the code over reports registers and spills, but no stacks.
+    // The front end reports registers and spills, but no stacks.
     let assembled = || Assembled { kernels: registers(invocation, architecture, &module), ..Assembled::default() };
     loaded::link(&lowering.objects(&module, &machine, LEVEL, assembled)?, output)
 }
 
-/// Makes the runtime as a shared library.
+/// Generates the runtime as a shared library.
 pub fn runtime_library(invocation: &Invocation) -> Result<(), DriverError> {
     let archive = embedded::runtime_library()?;
     let Some(output) = &invocation.output else {
@@ -52,12 +53,12 @@ pub fn runtime_library(invocation: &Invocation) -> Result<(), DriverError> {
     }
 }
 
-/// clang's name of the processor; from Hopper on the one with the instructions that only it has.
+/// Returns clang's name of the processor; from Hopper on, the variant with architecture-specific instructions.
 fn processor(architecture: u32) -> String {
     format!("sm_{architecture}{}", if architecture >= 90 { "a" } else { "" })
 }
 
-/// ptxas's figures of the module's kernels, if the command line has them.
+/// Returns ptxas's figures for the module's kernels, if the command line contains them.
 fn registers(
     invocation: &Invocation,
     architecture: u32,

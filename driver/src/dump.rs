@@ -1,11 +1,11 @@
-//! `--warpline-dump`: the IR before and after each stage, in files.
+//! `--warpline-dump`: writes the IR before and after each stage to files.
 
 use crate::error::DriverError;
 use inkwell::module::Module;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// Keeps the IR of each stage if the user requested it.
+/// Writes the IR of each stage if the user requested it.
 pub struct Dump {
     folder: Option<PathBuf>,
     stem: String,

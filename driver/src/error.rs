@@ -1,39 +1,40 @@
-//! Everything that can end a compilation, and the exit code that it gives.
+//! The errors that can end a compilation, and their exit codes.
 
 use crate::command::StartError;
 use crate::invocation::UsageError;
 use std::path::PathBuf;
 use warpline_toolchain::{EXIT_TOOLCHAIN, ToolchainError};
 
-/// Why a compilation ended. Compiler errors are not among them: their text is the compiler's, see [`Self::Compiler`].
+/// The reason why a compilation ended. Compiler errors have no text here, because the compiler has printed it, see
+/// [`Self::Compiler`].
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// The command line.
+    /// The command line is invalid.
     #[error(transparent)]
     Usage(#[from] UsageError),
-    /// Something is not installed.
+    /// A required tool is not installed.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
-    /// A program that was found does not start.
+    /// A program that was found cannot be started.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The compiler or linker failed and has printed the reason.
     #[error("the compiler failed with exit code {0}")]
     Compiler(i32),
-    /// A file of ours cannot be read or written.
+    /// A file of the driver cannot be read or written.
     #[error("cannot {what} {}: {cause}", .path.display())]
     File {
         /// "read" or "write".
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// The system's words.
+        /// The system's error message.
         cause: std::io::Error,
     },
     /// A stage of the pass refused the code.
     #[error("{source_file}: {cause}")]
     Pass {
-        /// Source that was compiled.
+        /// The source that was compiled.
         source_file: String,
         /// The stage's message.
         cause: String,
@@ -43,7 +44,7 @@ pub enum DriverError {
     Object {
         /// The object or archive.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem of the object.
         cause: String,
     },
 }
@@ -58,13 +59,13 @@ impl DriverError {
         }
     }
 
-    /// For `map_err` on reading a file.
+    /// Converts an error while reading a file, for `map_err`.
     pub fn reading(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> DriverError {
         let path = path.into();
         move |cause| DriverError::File { what: "read", path, cause }
     }
 
-    /// For `map_err` on writing a file.
+    /// Converts an error while writing a file, for `map_err`.
     pub fn writing(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> DriverError {
         let path = path.into();
         move |cause| DriverError::File { what: "write", path, cause }

@@ -1,4 +1,4 @@
-//! What a command line requests, independent of its dialect.
+//! The content of a command line, independent of its dialect.
 
 use crate::architecture;
 use crate::options::device_file::DeviceFile;
@@ -9,41 +9,41 @@ use std::path::{Path, PathBuf};
 use warpline_format::operation::Followed;
 use warpline_format::options::EMULATED;
 
-/// What to make of the inputs.
+/// The action for the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// An executable, or with [`Invocation::shared`] a shared library.
+    /// Links an executable or, with [`Invocation::shared`], a shared library.
     #[default]
     Link,
-    /// One object per source.
+    /// Generates one object per source.
     Object,
-    /// The device part of a link, as an object (`-dlink`).
+    /// Generates the device part of a link, as an object (`-dlink`).
     DeviceLink,
-    /// An archive of objects.
+    /// Creates an archive of objects.
     Archive,
-    /// Something that clang alone makes: preprocessed text, assembly, PTX, IR, dependencies.
+    /// Produces a result of clang alone: preprocessed text, assembly, PTX, IR, dependencies.
     Clang,
-    /// A file of device code alone.
+    /// Produces a file that contains only device code.
     DeviceFile(DeviceFile),
-    /// A shared object of one device module's LLVM IR, for programs that load device code while they run.
+    /// Generates a shared object from one device module's LLVM IR, for programs that load device code while they run.
     DeviceModule,
-    /// Make a shared object of device code that a program carries, in which values are followed.
+    /// Generates a shared object from the device code that a program contains, in which values are tracked.
     CarriedCode,
-    /// A shared object of a CUDA source's device code, for programs that compile while they run.
+    /// Generates a shared object of a CUDA source's device code, for programs that compile while they run.
     RunTimeSource,
-    /// The runtime as a shared library, for programs that were not linked with it.
+    /// Generates the runtime as a shared library, for programs that were not linked with it.
     RuntimeLibrary,
-    /// The version.
+    /// Prints the version.
     Version,
-    /// The help text.
+    /// Prints the help text.
     Help,
-    /// The path of the look-alike toolkit.
+    /// Prints the path of the substitute toolkit.
     Toolkit,
-    /// The architectures, with this beginning of their names.
+    /// Prints the architectures, with this prefix of their names.
     Architectures(&'static str),
 }
 
-/// What a file is, by `-x` or its name.
+/// The language or kind of a file, from `-x` or its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// CUDA: compiled for device and host.
@@ -52,7 +52,7 @@ pub enum Language {
     Cxx,
     /// C for the host.
     C,
-    /// Assembly and other sources that clang compiles and Warpline leaves alone.
+    /// Assembly and other sources, which clang compiles without Warpline.
     Other,
     /// Object, archive or library: goes to the link.
     Object,
@@ -81,7 +81,7 @@ impl Language {
         }
     }
 
-    /// clang's name.
+    /// Returns clang's name of the language.
     pub fn clang_name(self) -> Option<&'static str> {
         match self {
             Language::Cuda => Some("cuda"),
@@ -95,11 +95,11 @@ impl Language {
 /// An input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Path as given; for a source that can be read only once, the file that it was saved to.
+    /// The path as given; for a source that can be read only once, the file to which it was saved.
     pub path: String,
-    /// What it is.
+    /// The language or kind of the file.
     pub language: Language,
-    /// What people know it by, where that is not its path.
+    /// The name for the user, if it is not the path.
     pub known_as: Option<String>,
 }
 
@@ -115,7 +115,7 @@ pub enum LinkItem {
 /// Optimisation level, as the letter or digit after `-O`.
 pub type Level = String;
 
-/// Code for GPUs that is embedded in addition to that for the CPU device.
+/// The code for GPUs that is embedded in addition to the code for the CPU device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GpuCode {
     /// None.
@@ -126,23 +126,23 @@ pub enum GpuCode {
     Emulated,
 }
 
-/// Options of the compilation of a source while the program runs.
+/// The options for compiling a source while the program runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunTimeSource {
-    /// `--warpline-names`: number of the variables whose values' mangled names are requested.
+    /// `--warpline-names`: the number of variables with values whose mangled names are requested.
     pub names: usize,
-    /// Functions without an execution space are the device's.
+    /// Whether functions without an execution space are device functions.
     pub device_by_default: bool,
 }
 
-/// A command line, understood.
+/// A parsed command line.
 #[derive(Clone, Debug)]
 pub struct Invocation {
-    /// Dialect it was written in.
+    /// The dialect of the command line.
     pub dialect: Dialect,
-    /// What to make.
+    /// The requested action.
     pub action: Action,
-    /// Files.
+    /// The input files.
     pub inputs: Vec<Input>,
     /// `-o`.
     pub output: Option<PathBuf>,
@@ -156,13 +156,13 @@ pub struct Invocation {
     pub device_debug: bool,
     /// `-dopt=on`: device code is optimised in spite of `-G`.
     pub device_optimize: bool,
-    /// Macros that nvcc defines for options, as `-D`.
+    /// The macros that nvcc defines for options, as `-D`.
     pub macros: Vec<String>,
     /// Arguments of every compilation.
     pub common: Vec<String>,
-    /// Arguments of host compilations alone.
+    /// Arguments of host compilations only.
     pub host: Vec<String>,
-    /// Arguments of device compilations alone.
+    /// Arguments of device compilations only.
     pub device: Vec<String>,
     /// Arguments of ptxas.
     pub ptxas: Vec<String>,
@@ -174,9 +174,9 @@ pub struct Invocation {
     pub dependency_file: Option<PathBuf>,
     /// `-MT`, `-MQ` and their values.
     pub dependency_targets: Vec<(&'static str, String)>,
-    /// Device code may call into other translation units.
+    /// Whether device code may call into other translation units.
     pub relocatable: bool,
-    /// Make a shared library.
+    /// Whether a shared library is linked.
     pub shared: bool,
     /// `--cuda-path`.
     pub cuda_path: Option<PathBuf>,
@@ -192,15 +192,15 @@ pub struct Invocation {
     pub keep_folder: Option<PathBuf>,
     /// `--warpline-march`.
     pub processor: Option<String>,
-    /// `--warpline-cautious`: lower in the slow way that the fast one is compared with.
+    /// `--warpline-cautious`: lowers in the slow way with which the fast way is compared.
     pub cautious: bool,
     /// `--warpline-hooked-only`: kernels of a device module have no version without hooks.
     pub hooked_only: bool,
     /// No `--warpline-no-bundles`: accesses at constant distances from each other share a record.
     pub bundles: bool,
-    /// No `--warpline-no-precompiled-headers`: clang reads CUDA's headers in the form that it has them in memory.
+    /// No `--warpline-no-precompiled-headers`: clang reads CUDA's headers in precompiled form.
     pub precompiled_headers: bool,
-    /// `--device`: code for GPUs, too.
+    /// `--device`: code for GPUs in addition.
     pub gpu: GpuCode,
     /// The file of device code to write for each source, if one is requested.
     pub device_file: Option<DeviceFile>,
@@ -208,89 +208,89 @@ pub struct Invocation {
     pub system: Vec<String>,
     /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas reports.
     pub registers: Option<(u32, u32)>,
-    /// `--warpline-values` and `--warpline-line`: the values that [`Action::CarriedCode`] follows.
+    /// `--warpline-values` and `--warpline-line`: the values that [`Action::CarriedCode`] tracks.
     pub followed: Followed,
-    /// `--warpline-parameters`: what the source calls the kernel's parameters, in their order.
+    /// `--warpline-parameters`: the source names of the kernel's parameters, in their order.
     pub parameters: Vec<String>,
     /// For [`Action::RunTimeSource`].
     pub run_time: RunTimeSource,
     /// For [`Action::Clang`]: the arguments that request it, in clang's spelling.
     pub clang_only: Vec<String>,
-    /// Flags that are dropped and could be missed.
+    /// Flags that are ignored although the user may expect an effect.
     pub ignored: Vec<String>,
 }
 
-/// A command line that cannot be served.
+/// An error in the command line.
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
-    /// An option lacks its value.
+    /// An option has no value.
     #[error(transparent)]
     MissingValue(#[from] MissingValue),
     /// An options file cannot be used.
     #[error(transparent)]
     Response(#[from] response::ResponseError),
-    /// `-arch` and its like with something else.
+    /// `-arch` or a similar option has an invalid value.
     #[error("unsupported CUDA gpu architecture: {0}")]
     Architecture(String),
-    /// A language that is not compiled here.
+    /// The language is not supported.
     #[error("language not recognized: '{0}'")]
     Language(String),
-    /// `--device` with anything else.
+    /// `--device` has an invalid value.
     #[error(
         "--device={0}: expected cpu, gpu (code for both; the program chooses when it starts) or {EMULATED} (the GPU's code, \
          for a GPU that is emulated)"
     )]
     Device(String),
-    /// `--warpline-registers` with anything else.
+    /// `--warpline-registers` has an invalid value.
     #[error("--warpline-registers={0}: expected registers per thread, or registers and bytes of spills as in 40,16")]
     Registers(String),
-    /// `--warpline-values` with anything else.
+    /// `--warpline-values` has an invalid value.
     #[error("--warpline-values={0}: expected some of exceptions, float, int and memory, with commas between them")]
     Values(String),
-    /// `--warpline-line` with anything else.
+    /// `--warpline-line` has an invalid value.
     #[error("--warpline-line={0}: expected a file and a line, as app.cu:12")]
     Line(String),
-    /// `--warpline-module` with anything but one file.
+    /// `--warpline-module` does not have exactly one file.
     #[error(
         "--warpline-module takes one file of LLVM IR, --warpline-source one of CUDA, and -o with the name of the shared object"
     )]
     ModuleFiles,
-    /// `--warpline-names` with anything else.
+    /// `--warpline-names` has an invalid value.
     #[error("--warpline-names={0}: expected a number")]
     Names(String),
-    /// An option that a program gave to its compilation.
+    /// A program passed an invalid option to its compilation.
     #[error("unrecognized option {0} found")]
     RunTimeOption(String),
-    /// Results of nvcc alone.
+    /// The requested result exists only in nvcc.
     #[error("{0} requests a result that only nvcc makes: warpline-cc makes objects, libraries, executables and PTX")]
     NvccOnly(String),
-    /// A yes or no that is neither.
+    /// A truth value is invalid.
     #[error("{0}: expected true or false")]
     Boolean(String),
-    /// `-o` with several results.
+    /// `-o` is used with several results.
     #[error("cannot specify -o when generating multiple output files")]
     OutputOfMany,
-    /// `-o` or `-MF` with the name of an input.
+    /// `-o` or `-MF` names an input.
     #[error("{option} {path} would replace this input: name another file for the result")]
     OutputIsInput {
-        /// Its spelling on the command line.
+        /// The spelling of the option on the command line.
         option: &'static str,
-        /// The input.
+        /// The path of the input.
         path: String,
     },
-    /// `-` as the source that a program compiles while it runs.
+    /// `-` is used as the source that a program compiles while it runs.
     #[error("a source that is compiled while a program runs comes from a file")]
     StandardInput,
-    /// `-` without a language.
+    /// `-` is used without a language.
     #[error("-E or -x required when input is from standard input")]
     NoLanguage,
-    /// Nothing to do.
+    /// There is no input.
     #[error("no input files")]
     NoInput,
 }
 
 impl Invocation {
-    /// Understands a command line, without the program's name.
+    /// Parses a command line, without the program's name.
     pub fn parse(arguments: &[String], dialect: Dialect) -> Result<Invocation, UsageError> {
         let arguments = response::expand(arguments, dialect)?;
         let mut parser = Parser::new(dialect);
@@ -300,13 +300,13 @@ impl Invocation {
         parser.finish()
     }
 
-    /// Files that are included before each source.
+    /// Returns the files that are included before each source.
     pub fn included_before(&self) -> Vec<PathBuf> {
         let values = self.common.windows(2).filter(|pair| ["-include", "-imacros"].contains(&pair[0].as_str()));
         values.map(|pair| PathBuf::from(&pair[1])).collect()
     }
 
-    /// Folders of `-I`.
+    /// Returns the folders of `-I`.
     pub fn include_folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         let mut arguments = self.common.iter();
@@ -320,13 +320,14 @@ impl Invocation {
         folders
     }
 
-    /// nvcc's name for the device code of a source; clang's would have triple and architecture in it.
+    /// Returns nvcc's name for the device code of a source; clang's name would contain triple and architecture.
     pub fn device_file_path(&self, input: &Input, kind: DeviceFile) -> Option<PathBuf> {
         let folder = self.output_folder.as_deref().unwrap_or(Path::new(""));
         Path::new(&input.path).file_stem().map(|stem| folder.join(stem).with_extension(kind.suffix()))
     }
 
-    /// Returns the level of host code. nvcc's default is none; `-O2` keeps a profiled program from being slow for no reason.
+    /// Returns the level of host code. nvcc's default is no optimisation; `-O2` avoids that a profiled program is slow
+    /// without a reason.
     pub fn host_level(&self) -> &str {
         match (&self.level, self.dialect) {
             (Some(level), _) => level,
@@ -346,7 +347,7 @@ impl Invocation {
         }
     }
 
-    /// Sources, that is inputs that are compiled.
+    /// Returns the inputs that are compiled.
     pub fn sources(&self) -> impl Iterator<Item = &Input> {
         self.inputs.iter().filter(|input| input.language != Language::Object)
     }
@@ -355,7 +356,7 @@ impl Invocation {
 struct Parser {
     made: Invocation,
     language: Option<Language>,
-    /// All that were named, in order.
+    /// All languages that were named, in order.
     languages: Vec<Language>,
     relocatable: Option<bool>,
     host_source: bool,
@@ -424,7 +425,7 @@ impl Parser {
             Item::Unknown(flag) => {
                 self.unknown.push(flag.clone());
                 self.made.common.push(flag.clone());
-                // Warnings concern no link; everything else (`-fopenmp`, `-flto`, `-m32`) may.
+                // Warnings do not affect the link; all other flags (`-fopenmp`, `-flto`, `-m32`) may.
                 if !flag.starts_with("-W") {
                     self.link_argument(flag);
                 }
@@ -436,7 +437,7 @@ impl Parser {
 
     fn input(&mut self, path: String) {
         let language = match self.language {
-            // `-x` does not make objects and libraries sources when a build system puts them after it.
+            // `-x` does not apply to objects and libraries, which build systems may put after it.
             Some(language) if !is_link_input(&path) => language,
             _ => Language::of_file(&path),
         };
@@ -508,7 +509,7 @@ impl Parser {
             Meaning::DeviceDebug => made.device_debug = true,
             Meaning::DeviceOptimize => made.device_optimize = value == "on",
             Meaning::Defines(name) => made.macros.push(format!("-D{name}")),
-            // Debug information is always made: the pass lives on it.
+            // Debug information is always generated, because the pass needs it.
             Meaning::Debug | Meaning::LineInfo | Meaning::Accepted => {}
             Meaning::HostArguments => {
                 for argument in commas(&value) {
@@ -572,7 +573,8 @@ impl Parser {
             Meaning::WarningsAsErrors | Meaning::Ignored => made.ignored.push(spelled),
             Meaning::Verbose => {
                 made.verbose = true;
-                // clang's `-v` also shows what its driver starts, which build systems read; nvcc's does not.
+                // clang's `-v` also shows the commands that its driver starts, which build systems read; nvcc's does
+                // not.
                 if made.dialect == Dialect::Clang {
                     made.common.push("-v".into());
                     made.link.push(LinkItem::Argument("-v".into()));
@@ -582,7 +584,7 @@ impl Parser {
             Meaning::Version => made.action = Action::Version,
             Meaning::Help => made.action = Action::Help,
             Meaning::WarplineToolkit => made.action = Action::Toolkit,
-            // Expanded before; here only when an options file names no file.
+            // Options files were expanded before; this case only occurs if an options file names no file.
             Meaning::OptionsFile => made.ignored.push(spelled),
             Meaning::WarplineModule => made.action = Action::DeviceModule,
             Meaning::WarplineValues => {
@@ -634,7 +636,7 @@ impl Parser {
             made.macros.extend(made.relocatable.then(|| "-D__CUDACC_RDC__".into()));
             made.macros.extend(made.device_debug.then(|| "-D__CUDACC_DEBUG__".into()));
         }
-        // nvcc's `-x` concerns all sources, also those before it.
+        // nvcc's `-x` applies to all sources, including those before it.
         if let ([language], Dialect::Nvcc) = (&self.languages[..], made.dialect) {
             let sources = made.inputs.iter_mut().filter(|input| !is_link_input(&input.path));
             sources.for_each(|input| input.language = *language);
@@ -695,17 +697,18 @@ impl Parser {
     }
 }
 
-/// Returns whether two names mean one file that is there.
+/// Returns whether two names refer to the same existing file.
 fn same_file(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     place(one).is_some_and(|one| place(other).is_some_and(|other| one == other))
 }
 
-/// What nvcc's `-use_fast_math` means in addition to the defaults and to what makes no difference on the CPU device:
-/// denormals flushed, and the fast forms of the transcendental functions.
+/// The options of nvcc's `-use_fast_math` in addition to the defaults and to those without effect on the CPU device:
+/// flushed denormals, and the fast forms of the transcendental functions.
 const FAST_MATH: [&str; 2] = ["-fgpu-flush-denormals-to-zero", "-fgpu-approx-transcendentals"];
 
-/// clang's spelling of an option whose name ends in "=", in a blank (value apart), or in neither (value joined).
+/// Returns clang's spelling of an option whose name ends in "=", in a blank (separate value), or in neither (joined
+/// value).
 fn spell(name: &str, value: String) -> Vec<String> {
     match name.strip_suffix(' ') {
         Some(name) => vec![name.into(), value],
@@ -717,7 +720,7 @@ fn spell(name: &str, value: String) -> Vec<String> {
     }
 }
 
-/// nvcc's lists: commas separate, quotes and backslashes protect.
+/// Splits nvcc's lists: commas separate, quotes and backslashes protect.
 fn commas(value: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quoted = false;
@@ -740,7 +743,7 @@ fn is_macro(argument: &str) -> bool {
     argument.len() > 2 && (argument.starts_with("-D") || argument.starts_with("-U"))
 }
 
-/// Registers per thread, and bytes of spills where they are given.
+/// Returns the registers per thread, and the bytes of spills if they are given.
 fn registers(value: &str) -> Option<(u32, u32)> {
     let (registers, spills) = value.split_once(',').unwrap_or((value, "0"));
     Some((registers.parse().ok()?, spills.parse().ok()?))

@@ -1,5 +1,5 @@
-// NVTX for programs that mark their phases with it, where the toolkit's own header is not installed: ranges and marks do
-// nothing. What is here has the names and values of NVTX 3.
+// NVTX for programs that mark their phases with it, if the toolkit's own header is not installed. Ranges and marks do
+// nothing. The names and values are those of NVTX 3.
 #if defined(__has_include_next)
 #if __has_include_next(<nvtx3/nvToolsExt.h>)
 #define WARPLINE_NVTX_IS_THERE
@@ -91,7 +91,7 @@ typedef struct nvtxEventAttributes_v2 nvtxEventAttributes_t;
   static inline result name parameters { return value; }
 #define WARPLINE_NVTX_VOID(name, parameters)                                                                           \
   static inline void name parameters {}
-// Parameters are not used, and C needs their names.
+// Parameters are not used, but C requires their names.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-function"

@@ -1,4 +1,5 @@
-// NVTX's names of the runtime's objects, where the toolkit's own header is not installed: they are taken and not shown. What is here has the names of NVTX 3.
+// NVTX's functions that name the runtime's objects, if the toolkit's own header is not installed. The names are
+// accepted but not shown. The functions have the names of NVTX 3.
 #if defined(__has_include_next)
 #if __has_include_next(<nvtx3/nvToolsExtCudaRt.h>)
 #define WARPLINE_NVTX_CUDART_IS_THERE

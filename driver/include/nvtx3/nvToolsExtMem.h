@@ -1,5 +1,5 @@
-// NVTX's memory regions, where the toolkit's own header is not installed: a region that has a name becomes a row of its own in the
-// profile, as with warpline_name. What is here has the names and values of NVTX 3.
+// NVTX's memory regions, if the toolkit's own header is not installed. A region with a name becomes a separate row of
+// the profile, as with warpline_name. The names and values are those of NVTX 3.
 #if defined(__has_include_next)
 #if __has_include_next(<nvtx3/nvToolsExtMem.h>)
 #define WARPLINE_NVTX_MEM_IS_THERE
@@ -107,13 +107,13 @@ typedef nvtxMemRegionsNameBatch_v1 nvtxMemRegionsNameBatch_t;
 extern "C" {
 #endif
 
-// A region that was registered; the handle leads to it.
+// A registered region; the handle points to it.
 struct nvtxMemRegion_v1 {
   nvtxMemRegion_t *next;
   void const *pointer;
   size_t size;
 };
-// All of them, those of all files: one file may register what another names.
+// The regions of all files, because one file may register a region that another file names.
 __attribute__((weak)) nvtxMemRegion_t *warpline_nvtx_regions = NULL;
 
 #pragma GCC diagnostic push

@@ -1,5 +1,5 @@
-// nvcc's built-in atomic functions (CUDA C++ Programming Guide, "Built-in Atomic Functions"), which clang has under other
-// names. A scope only narrows who has to see the effect; here everybody does.
+// nvcc's built-in atomic functions (CUDA C++ Programming Guide, "Built-in Atomic Functions"), which have other names in
+// clang. A scope only limits which threads must see the effect; here, all threads see it.
 #ifndef WARPLINE_ATOMICS_H
 #define WARPLINE_ATOMICS_H
 #pragma GCC system_header
@@ -19,7 +19,7 @@
 #define __NV_THREAD_SCOPE_THREAD 3
 #define __NV_THREAD_SCOPE_CLUSTER 4
 
-// Macros, because the order has to be a constant where the built-in function stands. The scope may be left out.
+// These are macros, because the order must be a constant at the built-in function. The scope may be omitted.
 #define __nv_atomic_load_n(pointer, order, ...) __atomic_load_n(pointer, order)
 #define __nv_atomic_load(pointer, result, order, ...) __atomic_load(pointer, result, order)
 #define __nv_atomic_store_n(pointer, value, order, ...) __atomic_store_n(pointer, value, order)

@@ -1,10 +1,10 @@
 // Loads and stores with a cache operator (CUDA C++ Programming Guide, "Load Functions Using Cache Hints" and "Store
-// Functions Using Cache Hints") that clang's headers lack, for the types that CUDA's sm_32_intrinsics.h has them for.
+// Functions Using Cache Hints") that clang's headers do not contain, for the types in CUDA's sm_32_intrinsics.h.
 #ifndef WARPLINE_CACHED_ACCESSES_H
 #define WARPLINE_CACHED_ACCESSES_H
 #pragma GCC system_header
 
-// Columns: type, PTX type, type of the register and its letter in constraints.
+// The columns are: type, PTX type, type of the register and its letter in constraints.
 #define WARPLINE_SCALARS(X, name, op)                                                                                  \
   X(name, op, char, "s8", int, "r")                                                                                    \
   X(name, op, signed char, "s8", int, "r")                                                                             \
@@ -17,7 +17,7 @@
   X(name, op, unsigned long long, "u64", unsigned long long, "l")                                                      \
   X(name, op, float, "f32", float, "f")                                                                                \
   X(name, op, double, "f64", double, "d")
-// The two that clang's own `__stwt` lacks.
+// The two types that clang's own `__stwt` does not support.
 #define WARPLINE_LONGS(X, name, op)                                                                                    \
   X(name, op, long, "s64", long long, "l")                                                                             \
   X(name, op, unsigned long, "u64", unsigned long long, "l")
@@ -106,7 +106,7 @@ WARPLINE_STORES(__stwb, "wb")
 WARPLINE_STORES(__stcg, "cg")
 WARPLINE_STORES(__stcs, "cs")
 WARPLINE_LONGS(WARPLINE_STORE, __stwt, "wt")
-// The one type that clang's own lack.
+// The type that clang's own functions do not support.
 WARPLINE_LOAD(__ldcg, "cg", unsigned long, "u64", unsigned long long, "l")
 WARPLINE_LOAD(__ldcs, "cs", unsigned long, "u64", unsigned long long, "l")
 WARPLINE_LOAD(__ldcv, "cv", unsigned long, "u64", unsigned long long, "l")

@@ -1,32 +1,32 @@
-// Included before every CUDA source. Supplies what nvcc's own headers supply and clang's do not, and what programs
-// written for older CUDA releases expect. Everything here has the meaning it had there.
+// Included before every CUDA source. Provides declarations that nvcc's own headers contain but clang's do not, and
+// declarations that programs for older CUDA releases expect. Everything here has its original meaning.
 #ifndef WARPLINE_COMPATIBILITY_H
 #define WARPLINE_COMPATIBILITY_H
 #pragma GCC system_header
 
 #if defined(__cplusplus) && defined(__CUDACC__)
 
-// nvcc reaches these through its own headers, so programs do not include them.
+// nvcc's own headers include these headers, so programs do not include them.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-// clang's device forms of new and delete; without them destructors of virtual classes find the host's.
+// clang's device forms of new and delete; without them, destructors of virtual classes use the host's forms.
 #include <new>
 
 #include <cuda_runtime.h>
 
-// nvcc's has a value, which sources test with `#if __CUDACC__`; clang's is empty.
+// nvcc's macro has a value, which sources test with `#if __CUDACC__`; clang's macro is empty.
 #undef __CUDACC__
 #define __CUDACC__ 1
 
-// clang supports managed variables in HIP only. The pass gives host code access to what lies in this section.
+// clang supports managed variables only in HIP. The pass gives host code access to the variables in this section.
 #undef __managed__
 #define __managed__ __device__ __attribute__((section("warpline.managed")))
 
-// clang has no such attribute. The pass reads this one.
+// clang does not have this attribute. The pass reads this annotation.
 #undef __maxnreg__
 #ifdef __CUDA_ARCH__
 #define __maxnreg__(count) __attribute__((annotate("warpline.maxnreg", count)))
@@ -34,7 +34,7 @@
 #define __maxnreg__(count)
 #endif
 
-// clang parses CUDA's attribute for clusters and discards it. The pass reads this annotation instead.
+// clang parses CUDA's attribute for clusters and ignores it. The pass reads this annotation instead.
 #undef __cluster_dims__
 #ifdef __CUDA_ARCH__
 #define WARPLINE_CLUSTER(x, y, z, ...)                                                                                 \
@@ -44,14 +44,14 @@
 #define __cluster_dims__(...)
 #endif
 
-// clang's headers declare these for devices and leave them out.
+// clang's headers declare these functions for devices but do not define them.
 static __device__ inline double nan(const char *tag) { return __nv_nan((const signed char *)tag); }
 static __device__ inline float nanf(const char *tag) { return __nv_nanf((const signed char *)tag); }
 
 #include <warpline/atomics.h>
 #include <warpline/cached_accesses.h>
 
-// The class of an object, for constant expressions that name a static member by `this`.
+// The class of an object, for constant expressions that use `this` to name a static member.
 template <class T> struct warpline_class;
 template <class T> struct warpline_class<T &> {
   using type = T;
@@ -83,7 +83,7 @@ constexpr warpline_text<warpline_text_size<Parts...>()> warpline_asm_text(const 
 }
 #endif
 
-// nvcc's type traits of extended lambdas, which are plain lambdas for clang.
+// nvcc's type traits for extended lambdas, which are plain lambdas in clang.
 #define __nv_is_extended_device_lambda_closure_type(...) false
 #define __nv_is_extended_host_device_lambda_closure_type(...) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
@@ -95,7 +95,7 @@ constexpr warpline_text<warpline_text_size<Parts...>()> warpline_asm_text(const 
 #define __CUDACC_VER_BUILD__ 0
 #endif
 
-// Names that went with CUDA 12 and 13; their successors do the same.
+// Names that CUDA 12 and 13 removed; their successors have the same meaning.
 #define cudaThreadSynchronize cudaDeviceSynchronize
 #define cudaThreadExit cudaDeviceReset
 #define cudaThreadSetLimit cudaDeviceSetLimit
@@ -103,7 +103,8 @@ constexpr warpline_text<warpline_text_size<Parts...>()> warpline_asm_text(const 
 #define cudaThreadSetCacheConfig cudaDeviceSetCacheConfig
 #define cudaThreadGetCacheConfig cudaDeviceGetCacheConfig
 
-// `texture<…>` went with CUDA 12. Only for sources that use it: others may have a name of their own like this.
+// CUDA 12 removed `texture<…>`. It is only defined for sources that use it, because others may use the name for
+// something else.
 #ifdef WARPLINE_TEXTURE_REFERENCES
 #include <warpline/texture_references.h>
 #endif
@@ -120,7 +121,7 @@ WARPLINE_MIN_MAX(long long)
 WARPLINE_MIN_MAX(unsigned long long)
 #undef WARPLINE_MIN_MAX
 
-// Mixed arguments, with the results that nvcc's overloads have.
+// Mixed arguments, with the result types of nvcc's overloads.
 #define WARPLINE_MIXED(R, A, B)                                                                                        \
   static inline __host__ R min(A a, B b) { return (R)b < (R)a ? (R)b : (R)a; }                                         \
   static inline __host__ R max(A a, B b) { return (R)a < (R)b ? (R)b : (R)a; }
@@ -132,7 +133,7 @@ WARPLINE_MIXED(unsigned long long, long long, unsigned long long)
 WARPLINE_MIXED(unsigned long long, unsigned long long, long long)
 #undef WARPLINE_MIXED
 
-// A number that is not one wins nowhere, as with fmin and fmax.
+// NaN is never the result if the other argument is a number, as with fmin and fmax.
 static inline __host__ float min(float a, float b) { return fminf(a, b); }
 static inline __host__ float max(float a, float b) { return fmaxf(a, b); }
 static inline __host__ double min(double a, double b) { return fmin(a, b); }
@@ -144,7 +145,7 @@ static inline __host__ double max(double a, float b) { return fmax(a, b); }
 
 #if CUDART_VERSION >= 13000
 
-// Until CUDA 13 a device number stood where now a location does.
+// Before CUDA 13, these functions had a device number instead of a location.
 static inline __host__ cudaMemLocation warpline_location(int device) {
   cudaMemLocation location = {};
   location.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
@@ -160,7 +161,7 @@ static inline __host__ cudaError_t cudaMemAdvise(const void *pointer, size_t byt
   return ::cudaMemAdvise(pointer, bytes, advice, warpline_location(device));
 }
 
-// Until CUDA 13 the edges of graphs carried no data.
+// Before CUDA 13, the edges of graphs had no data.
 static inline __host__ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                                             const cudaGraphNode_t *to, size_t count) {
   return ::cudaGraphAddDependencies(graph, from, to, (const cudaGraphEdgeData *)nullptr, count);
@@ -185,7 +186,7 @@ static inline __host__ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stre
   return ::cudaStreamGetCaptureInfo(stream, status, id, graph, before, (const cudaGraphEdgeData **)nullptr, count);
 }
 
-// Members of cudaDeviceProp that CUDA 13 dropped; queried one by one, as NVIDIA's release notes recommend.
+// Members of cudaDeviceProp that CUDA 13 removed. They are queried one by one, as NVIDIA's release notes recommend.
 struct warpline_device_properties : cudaDeviceProp {
   int clockRate;
   int deviceOverlap;

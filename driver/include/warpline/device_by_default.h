@@ -1,3 +1,3 @@
-// Included before CUDA source whose functions without an execution space are the device's.
+// Included before CUDA source in which functions without an execution space are device functions.
 #pragma GCC system_header
 #pragma clang force_cuda_host_device begin

@@ -1,5 +1,5 @@
-// Included before CUDA source that a program compiles while it runs: what NVRTC predefines in addition to nvcc's
-// macros.
+// Included before CUDA source that a program compiles while it runs. It contains NVRTC's predefined declarations that
+// nvcc does not have.
 #ifndef WARPLINE_RUN_TIME_COMPILATION_H
 #define WARPLINE_RUN_TIME_COMPILATION_H
 #pragma GCC system_header

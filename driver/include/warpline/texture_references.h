@@ -1,5 +1,6 @@
-// Texture references, which went with CUDA 12, on top of texture objects: on the device a reference holds the handle of an
-// object (clang gives variables of such a type this form there), which binding makes and writes into it.
+// Texture references, which CUDA 12 removed, implemented with texture objects. On the device, a reference contains the
+// handle of an object; clang gives variables of such a type this form. Binding creates the object and writes its handle
+// to the reference.
 #ifndef WARPLINE_TEXTURE_REFERENCES_H
 #define WARPLINE_TEXTURE_REFERENCES_H
 #pragma GCC system_header
@@ -18,7 +19,8 @@ struct textureReference {
   float minMipmapLevelClamp;
   float maxMipmapLevelClamp;
   int disableTrilinearOptimization;
-  // What the reference was declared as, the object that it is bound to, and how far the memory is from where it begins.
+  // The read mode with which the reference was declared, the object to which it is bound, and the distance of the
+  // memory from the start of the object.
   cudaTextureReadMode warpline_read_mode;
   mutable cudaTextureObject_t warpline_object;
   mutable size_t warpline_offset;
@@ -40,7 +42,7 @@ struct __attribute__((device_builtin_texture_type)) texture : textureReference {
   }
 };
 
-// Makes a reference read through an object; the runtime's.
+// Makes a reference read through an object; implemented in the runtime.
 extern "C" cudaError_t __warpline_bind_texture(const void *reference, cudaTextureObject_t object);
 
 static inline __host__ cudaError_t cudaUnbindTexture(const textureReference *reference) {
@@ -70,7 +72,7 @@ static inline __host__ cudaError_t warpline_bind(const textureReference *referen
   return error;
 }
 
-// Memory is read from a multiple of the texture alignment on; the rest is the caller's to add.
+// The texture's memory starts at a multiple of the texture alignment; the caller must add the rest.
 static inline __host__ cudaError_t warpline_align(const textureReference *reference, size_t *offset,
                                                   const void *&pointer, size_t unit) {
   size_t rest = reinterpret_cast<size_t>(pointer) % 512;
@@ -122,7 +124,7 @@ static inline __host__ cudaError_t cudaBindTextureToArray(const textureReference
   return warpline_bind(reference, resource);
 }
 
-// The same by the reference itself.
+// The same functions with the reference itself as the argument.
 template <class T, int d, cudaTextureReadMode m>
 static inline __host__ cudaError_t cudaUnbindTexture(const texture<T, d, m> &reference) {
   return cudaUnbindTexture(static_cast<const textureReference *>(&reference));
@@ -170,7 +172,7 @@ static inline __host__ cudaError_t cudaGetTextureReference(const textureReferenc
   return cudaSuccess;
 }
 
-// What a fetch returns: the texels themselves, or as many floats.
+// The type that a fetch returns: the texels themselves, or the same number of floats.
 template <class T, cudaTextureReadMode mode> struct warpline_texel {
   typedef T type;
 };
@@ -207,7 +209,7 @@ template <class T> static __device__ __forceinline__ cudaTextureObject_t warplin
   return object;
 }
 
-// A fetch by a reference of this shape is that by its object.
+// A fetch from a reference of this shape is a fetch from its object.
 #define WARPLINE_PARENTHESES(...) __VA_ARGS__
 #define WARPLINE_FETCH(name, shape, parameters, arguments)                                                             \
   template <class T, cudaTextureReadMode mode>                                                                         \

@@ -1,4 +1,5 @@
-//! Hooked device code that a program carries, and the shared object that a run which follows values makes of it.
+//! The hooked device code that a program contains, and the shared object that is generated from it for a run that
+//! tracks values.
 
 use crate::device_code::loaded::{self, Lowering};
 use crate::error::DriverError;
@@ -11,7 +12,7 @@ use warpline_format::site_table::SiteTable;
 use warpline_pass::llvm::shim::quiet_context;
 use warpline_pass::loadable;
 
-/// What a program carries of a hooked module.
+/// Returns the code of a hooked module that a program contains.
 pub(crate) fn encode(
     module: &Module<'_>,
     table: &SiteTable,
@@ -27,7 +28,7 @@ pub(crate) fn encode(
     code.to_bytes()
 }
 
-/// Makes the shared object of carried code, with values followed, for `--warpline-values`.
+/// Generates the shared object of such code, with values tracked, for `--warpline-values`.
 pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let (Some(input), Some(output)) = (invocation.inputs.first(), &invocation.output) else { return Ok(()) };
     let bytes = std::fs::read(&input.path).map_err(DriverError::reading(&input.path))?;

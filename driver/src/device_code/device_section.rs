@@ -1,11 +1,12 @@
-//! Device code in objects: a section that carries it, with what it is for.
+//! The section of an object that contains device code, and its format.
 
-/// Section of an object that carries device code. clang makes it for `-fembed-offload-object` and linkers drop it.
+/// The section of an object that contains device code. clang creates it for `-fembed-offload-object`, and linkers
+/// remove it.
 pub const SECTION: &str = ".llvm.offloading";
 const MAGIC: &[u8; 8] = b"WLDEVICE";
 const HEADER: usize = 24;
 
-/// Device bitcode as it travels in an object: magic, length, architecture, bitcode.
+/// Returns device bitcode in the format of the section: magic, length, architecture, bitcode.
 pub fn frame(bitcode: &[u8], architecture: u32) -> Vec<u8> {
     let mut framed = MAGIC.to_vec();
     framed.extend((bitcode.len() as u64).to_le_bytes());
@@ -19,7 +20,7 @@ pub fn frame(bitcode: &[u8], architecture: u32) -> Vec<u8> {
 #[error("its device code is cut short: compile it again")]
 pub struct CutShort;
 
-/// Returns the modules in a section. `ld -r` puts the sections of several objects after each other, with padding.
+/// Returns the modules in a section. `ld -r` concatenates the sections of several objects, with padding.
 pub fn unframe(section: &[u8]) -> Result<Vec<(u32, &[u8])>, CutShort> {
     let mut modules = Vec::new();
     let mut rest = section;

@@ -1,8 +1,9 @@
-//! `--device=gpu-emulated`: the code of a GPU lowered to the CPU device, and our runtime a second time in the place of CUDA's
-//! own. What runs on a GPU and what serves it on the host can so be run, and compared, without one.
+//! `--device=gpu-emulated`: the code for a GPU is lowered to the CPU device, and Warpline's runtime is linked a second
+//! time instead of CUDA's own runtime. In this way, the code that runs on a GPU and its host side can be run, and
+//! compared, without a GPU.
 //!
-//! The second copy is one object in which nothing but CUDA's names and those that lowered code calls can be seen, under the
-//! names that CUDA's own runtime would have (`gpu.rs`).
+//! The second copy is one object in which only CUDA's names and the names that lowered code calls are visible. They
+//! have the names that CUDA's own runtime would have (`gpu.rs`).
 
 use crate::clang_jobs;
 use crate::error::DriverError;
@@ -13,12 +14,13 @@ use std::process::Command;
 use warpline_format::gpu::REAL_PREFIX;
 use warpline_toolchain::cache::{self, content_hash};
 
-/// What the second copy's own references to a runtime behind it are called: nothing defines them.
+/// The prefix of the second copy's own references to another runtime, which nothing defines.
 const ABSENT_PREFIX: &str = "__wlnone_";
 
-/// Defined for the second copy alone (`runtime/src/gpu/emulation.rs`).
+/// A symbol that is defined only for the second copy (`runtime/src/gpu/emulation.rs`).
 const MARK: &str = "__warpline_is_the_gpu";
-/// What it is then the address of: any will do, so it is that of what the second copy is known by.
+/// The symbol whose address the mark gets. Any address is suitable, so it is that of the symbol which identifies the
+/// second copy.
 const EMULATOR: &str = "__warpline_emulator";
 
 /// Returns the second copy of the runtime `ours`, as an object in the cache.
@@ -69,14 +71,14 @@ pub fn runtime(tools: &Tools, ours: &Path) -> Result<PathBuf, DriverError> {
     Ok(cache::keep_in(&folder, &name, &bytes)?)
 }
 
-/// Returns whether a name is one of CUDA's runtime or driver API, or of what lowered code calls.
+/// Returns whether a name belongs to CUDA's runtime or driver API, or to the functions that lowered code calls.
 fn is_offered(name: &str) -> bool {
     let driver = name.strip_prefix("cu").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
     let others = ["cuda", "__cuda", "__wl_", "__warpline_", "warpline_"];
     (driver || others.iter().any(|start| name.starts_with(start))) && name != MARK
 }
 
-/// Lists for objcopy: old and new names, and the new ones that stay visible.
+/// Returns lists for objcopy: old and new names, and the new names that stay visible.
 fn names(path: &Path, bytes: &[u8]) -> Result<(String, String), DriverError> {
     let damaged = |cause: object::Error| DriverError::Object { path: path.into(), cause: cause.to_string() };
     let file = object::File::parse(bytes).map_err(damaged)?;

@@ -1,7 +1,9 @@
-//! `--device=gpu`: GPU code in addition to that for the CPU device, and CUDA's own runtime in addition to Warpline's.
+//! `--device=gpu`: GPU code in addition to the code for the CPU device, and CUDA's own runtime in addition to
+//! Warpline's.
 //!
-//! CUDA's static runtime is linked under other names: every symbol that it exports gets the prefix `__wlreal_`, our
-//! functions of the old names are before it, and what we do not offer leads to it directly.
+//! CUDA's static runtime is linked under other names: every symbol that it exports gets the prefix `__wlreal_`.
+//! Warpline's functions with the original names are called first; functions that Warpline does not offer refer to
+//! CUDA's runtime directly.
 
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation};
@@ -18,10 +20,10 @@ use warpline_pass::gpu::{self, Assembler, GpuError, Plan};
 use warpline_toolchain::cache::{self, content_hash};
 use warpline_toolchain::interrupt;
 
-/// The oldest architecture that hooks run on.
+/// The oldest architecture that the hooks support.
 const OLDEST: u32 = 70;
 
-/// What the GPU code of a translation unit is made with.
+/// The inputs for generating the GPU code of a translation unit.
 #[derive(Clone, Debug)]
 pub struct GpuBuild {
     processors: Vec<String>,
@@ -35,7 +37,8 @@ impl GpuBuild {
             return None;
         }
         let mut numbers: BTreeSet<u32> = invocation.architectures.iter().copied().filter(|&n| n >= OLDEST).collect();
-        // Code for the oldest runs on all newer ones of its generation; its paths are what both devices execute.
+        // Code for the oldest architecture runs on all newer ones of its generation; both devices execute its code
+        // paths.
         numbers.insert(tools.architecture.max(OLDEST));
         let processors = numbers.into_iter().map(|number| format!("sm_{number}")).collect();
         let options = invocation.ptxas.iter().map(Into::into).collect();
@@ -57,7 +60,7 @@ impl GpuBuild {
     }
 }
 
-/// Linker arguments for CUDA's own runtime. `ours` is the library that defines CUDA's names.
+/// Returns the linker arguments for CUDA's own runtime. `ours` is the library that defines CUDA's names.
 pub fn link_arguments(tools: &Tools, ours: &Path) -> Result<Vec<String>, DriverError> {
     let original = tools.cuda.root.join("lib64/libcudart_static.a");
     let original = if original.is_file() { original } else { tools.cuda.root.join("lib/libcudart_static.a") };
@@ -68,7 +71,7 @@ pub fn link_arguments(tools: &Tools, ours: &Path) -> Result<Vec<String>, DriverE
     let offered = exported(ours, &own)?;
     let mut arguments =
         vec!["-Wl,--whole-archive".to_string(), real.display().to_string(), "-Wl,--no-whole-archive".to_string()];
-    // One response file: there are hundreds.
+    // The arguments are in one response file, because there are hundreds.
     let list = tools.temporary().join("cuda-names.ld");
     let aliases: String =
         names.difference(&offered).map(|name| format!("PROVIDE({name} = {REAL_PREFIX}{name});\n")).collect();
@@ -78,7 +81,7 @@ pub fn link_arguments(tools: &Tools, ours: &Path) -> Result<Vec<String>, DriverE
     Ok(arguments)
 }
 
-/// CUDA's names among the functions and variables that an archive defines.
+/// Returns CUDA's names among the functions and variables that an archive defines.
 fn exported(path: &Path, bytes: &[u8]) -> Result<BTreeSet<String>, DriverError> {
     let damaged = |cause: object::Error| DriverError::Object { path: path.into(), cause: cause.to_string() };
     let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
@@ -96,7 +99,7 @@ fn exported(path: &Path, bytes: &[u8]) -> Result<BTreeSet<String>, DriverError> 
     Ok(names)
 }
 
-/// CUDA's runtime under the other names, in the cache.
+/// Returns CUDA's runtime with the other names, in the cache.
 fn renamed(original: &Path, bytes: &[u8], names: &BTreeSet<String>) -> Result<PathBuf, DriverError> {
     let folder = cache::folder()?;
     let target = folder.join(format!("libcudart_real-{:016x}.a", content_hash(bytes)));
@@ -118,7 +121,7 @@ fn renamed(original: &Path, bytes: &[u8], names: &BTreeSet<String>) -> Result<Pa
         let cause = String::from_utf8_lossy(&renamed.stderr).trim().to_owned();
         return Err(DriverError::Object { path: original.into(), cause: format!("objcopy: {cause}") });
     }
-    // Renamed into place: links that run at the same time see all of it or nothing.
+    // The file is renamed, so that links that run at the same time see either the complete file or no file.
     std::fs::rename(&partial, &target).map_err(DriverError::writing(&target))?;
     Ok(target)
 }

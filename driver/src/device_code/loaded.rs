@@ -1,5 +1,5 @@
-//! Device modules that programs load while they run, made shared objects: one symbol, the module's descriptor, and
-//! references to the runtime of the process that loads it.
+//! Compiles device modules that programs load while they run to shared objects. Such an object has one symbol, the
+//! module's descriptor, and references to the runtime of the process that loads it.
 
 use crate::device_code::registers::Assembled;
 use crate::device_code::{carried, object_parts};
@@ -26,7 +26,7 @@ use warpline_pass::parts::{self, GenerateOptions};
 use warpline_pass::{cpu, device, loadable, object};
 use warpline_toolchain::interrupt::{self, Removal};
 
-/// What lowering a module needs to know besides its code.
+/// The inputs for lowering a module in addition to its code.
 pub struct Lowering<'a> {
     source: &'a str,
     processor: &'a str,
@@ -58,13 +58,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// For `map_err` on errors of the stages.
+    /// Converts an error of a stage, for `map_err`.
     pub fn failed(&self, cause: impl Display) -> DriverError {
         DriverError::Pass { source_file: self.source.into(), cause: cause.to_string() }
     }
 
-    /// Returns the stages after optimisation (`stages.rs`), without those that host code needs; `level` is that of the
-    /// optimisation.
+    /// Runs the stages after optimisation (`stages.rs`), without those that only host code needs, and returns the
+    /// objects; `level` is the optimisation level.
     pub fn objects(
         &self,
         module: &Module<'_>,

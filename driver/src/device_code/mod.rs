@@ -1,4 +1,4 @@
-//! Device code on its way into objects: for the CPU device, for GPUs, and for a later link.
+//! Prepares device code for objects: for the CPU device, for GPUs, and for a later link.
 
 pub(crate) mod carried;
 pub(crate) mod device_section;

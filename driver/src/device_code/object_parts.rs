@@ -1,4 +1,4 @@
-//! Objects that are generated in parts, and joined to one.
+//! Objects that are generated in parts and joined to one object.
 
 use crate::THREADS_VARIABLE;
 use crate::command::Command;
@@ -7,8 +7,8 @@ use std::path::Path;
 use warpline_pass::parts::Split;
 use warpline_toolchain::cache::content_hash;
 
-/// What ends the names that the parts of an object share, so that no other object has them: two files may have kernels
-/// of one name. Files of the same code at different places are different files.
+/// Returns the suffix of the names that the parts of an object share. It makes them unique, because two files may have
+/// kernels with the same name. Files with the same code at different paths are different files.
 pub fn suffix(split: &Split, source: &str) -> String {
     let path = std::path::absolute(source).unwrap_or_else(|_| source.into());
     let hashes = split.parts.iter().map(|part| content_hash(part).to_le_bytes());
@@ -16,13 +16,13 @@ pub fn suffix(split: &Split, source: &str) -> String {
     format!("{:016x}", content_hash(&all))
 }
 
-/// Threads for one file.
+/// Returns the number of threads for one file.
 pub fn threads() -> usize {
     let requested = std::env::var(THREADS_VARIABLE).ok().and_then(|text| text.parse().ok());
     requested.filter(|&count| count > 0).unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Joins objects to one, with the linker.
+/// Joins objects to one object with the linker.
 pub fn join(
     objects: impl Iterator<Item = Vec<u8>>,
     output: &Path,

@@ -1,6 +1,6 @@
-//! Registers per thread and local memory, from ptxas: it assembles the code as it would be built for a GPU, without
-//! hooks and without debug information, and reports what each kernel takes on each architecture. Occupancy follows from
-//! it, and which local variables are in memory at all.
+//! The registers per thread and the local memory of kernels, from ptxas. ptxas assembles the code as it would be built
+//! for a GPU, without hooks and without debug information, and reports the resources of each kernel on each
+//! architecture. They determine the occupancy, and which local variables are in memory.
 
 use super::stacks::{Stack, in_registers};
 use crate::message;
@@ -12,16 +12,17 @@ use warpline_format::occupancy::Resources;
 use warpline_pass::gpu::names;
 use warpline_toolchain::cuda::Cuda;
 
-/// Architectures of the GPU models that a ptxas of CUDA 12 or 13 supports. A test compares them with the models.
+/// The architectures of the GPU models that ptxas of CUDA 12 or 13 supports. A test compares them with the models.
 const MODELS: [u32; 9] = [52, 60, 70, 75, 80, 86, 89, 90, 100];
 
-/// PTX beyond this is assembled only for the requested architectures. ptxas takes about three seconds per megabyte.
+/// PTX above this size is assembled only for the requested architectures, because ptxas takes about three seconds per
+/// megabyte.
 const LARGE_BYTES: usize = 4 << 20;
 
-/// What is known of kernels, by mangled name, each by rising architecture.
+/// The resources of kernels, by mangled name, each in ascending order of architectures.
 pub type KernelResources = BTreeMap<String, Vec<Resources>>;
 
-/// What ptxas reports of a module.
+/// The data that ptxas reports for a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assembled {
     /// Registers of kernels.
@@ -32,30 +33,30 @@ pub struct Assembled {
     pub shown: String,
 }
 
-/// Assemblies under way.
+/// The running assemblies.
 pub struct Assembly {
     thread: Option<JoinHandle<Assembled>>,
     done: Assembled,
 }
 
-/// What assembling needs to know.
+/// The inputs for assembling.
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    /// ptxas, with the oldest architecture that it supports, best first.
+    /// The available ptxas programs with the oldest architecture that each supports, best first.
     programs: Vec<(PathBuf, u32)>,
     /// `-Xptxas`, `-maxrregcount`.
     arguments: Vec<String>,
     /// Architectures that the user requested.
     requested: Vec<u32>,
-    /// Folder of intermediate files.
+    /// The folder of intermediate files.
     folder: PathBuf,
-    /// Assemblies at a time.
+    /// The number of assemblies that run at the same time.
     at_once: usize,
 }
 
 impl Assembler {
-    /// Creates an `Assembler` with the toolkit's ptxas, and that of CUDA 12 for architectures that it does not support. `requested` are the user's
-    /// architectures.
+    /// Creates an `Assembler` with the toolkit's ptxas, and with that of CUDA 12 for architectures that the toolkit's
+    /// does not support. `requested` are the user's architectures.
     pub fn new(cuda: &Cuda, arguments: &[String], requested: Vec<u32>, folder: &Path, at_once: usize) -> Assembler {
         let first = Some((cuda.ptxas(), cuda.oldest_architecture()));
         let older = cuda.older_ptxas().map(|path| (path, 0));
@@ -68,8 +69,8 @@ impl Assembler {
         }
     }
 
-    /// Starts ptxas on PTX that was made for an architecture (75 is `sm_75`). Registers are a finer point of the model:
-    /// where they cannot be had, the profile states that occupancy is assumed.
+    /// Starts ptxas on PTX that was generated for an architecture (75 is `sm_75`). Registers are a detail of the model:
+    /// if they are not available, the profile states that occupancy is assumed.
     pub fn start(self, ptx: Vec<u8>, made_for: u32) -> Assembly {
         if self.programs.is_empty() || ptx.is_empty() {
             return Assembly::none();
@@ -117,15 +118,15 @@ impl Assembler {
         self.arguments.iter().any(|argument| ["-v", "--verbose", "-verbose"].contains(&argument.as_str()))
     }
 
-    /// What the first ptxas prints and reports that takes the code for an architecture.
+    /// Returns the output and the report of the first ptxas that accepts the code for an architecture.
     fn one(&self, text: &str, made_for: u32, architecture: u32) -> Option<(String, Reported)> {
         let source = self.folder.join(format!("registers-{architecture}.ptx"));
         std::fs::write(&source, for_target(text, made_for, architecture).as_bytes()).ok()?;
         self.programs.iter().filter(|(_, oldest)| architecture >= *oldest).find_map(|(program, _)| {
             let mut command = Command::new(program);
-            // Virtual architectures have registers of their own: only the machine code's count.
+            // Virtual architectures have a different number of registers; only that of the machine code counts.
             command.args(["-v", &format!("-arch=sm_{architecture}")]).args(&self.arguments).arg(&source);
-            // The device runtime, for kernels that launch kernels, is not linked here.
+            // The device runtime, which kernels that launch kernels need, is not linked here.
             command.args(text.contains("__cudaCDP2").then_some("-c"));
             command.arg("-o").arg(source.with_extension("cubin"));
             let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output().ok()?;
@@ -136,8 +137,8 @@ impl Assembler {
     }
 }
 
-/// PTX for another architecture: ptxas refuses code that names a newer one than it is to be assembled for. Where the
-/// code needs the newer one it refuses this as well.
+/// Returns PTX for another architecture, because ptxas refuses code that names a newer architecture than the one for
+/// which it assembles. If the code needs the newer architecture, ptxas refuses the changed code as well.
 fn for_target(text: &str, made_for: u32, architecture: u32) -> std::borrow::Cow<'_, str> {
     let named = format!(".target sm_{made_for}");
     match architecture < made_for && text.contains(&named) {
@@ -152,7 +153,7 @@ impl Assembly {
         Assembly { thread: None, done: Assembled::default() }
     }
 
-    /// Waits for ptxas, and prints what it reports if `-Xptxas -v` is given. Without what it refused.
+    /// Waits for ptxas, and prints its report if `-Xptxas -v` is given. Kernels that ptxas refused are not included.
     pub fn finish(&mut self) -> &Assembled {
         if let Some(assembled) = self.thread.take().and_then(|thread| thread.join().ok()) {
             assembled.shown.lines().for_each(message::line);
@@ -162,7 +163,7 @@ impl Assembly {
     }
 }
 
-/// What ptxas prints for one architecture.
+/// The report of ptxas for one architecture.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Reported {
     /// Registers of each kernel.
@@ -171,8 +172,8 @@ struct Reported {
     stacks: BTreeMap<String, Stack>,
 }
 
-/// Reads what `ptxas -v` prints: a line that names the kernel, for it and each function that it calls a line with the
-/// name and one with stack and spills, then the kernel's registers.
+/// Reads the output of `ptxas -v`: a line that names the kernel; for the kernel and each function that it calls, a line
+/// with the name and one with stack and spills; then the kernel's registers.
 fn parse(text: &str, architecture: u32) -> Reported {
     let mut found = Reported::default();
     let mut function = "";

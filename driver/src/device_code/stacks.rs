@@ -1,26 +1,26 @@
-//! Which functions' local variables are in memory.
+//! Determines which functions' local variables are in memory.
 //!
-//! LLVM gives a function one block of local memory for all variables that it leaves there. ptxas keeps the block as a whole
-//! or moves all of it into registers, where small arrays are chosen from by comparisons. So accesses that PTX names local
-//! need not exist in the machine code: sinf's argument reduction is the usual example. The decision was the same for all
-//! architectures from `sm_52` to `sm_100` in everything that was tried. That of the architecture that the code was compiled
-//! for counts; others are consulted where its spills hide the answer.
+//! LLVM creates one block of local memory per function for all variables that it leaves there. ptxas either keeps the
+//! complete block or moves all of it into registers, where elements of small arrays are selected by comparisons. So
+//! accesses to local memory in PTX need not exist in the machine code; sinf's argument reduction is the usual example.
+//! In all tests, the decision was the same for all architectures from `sm_52` to `sm_100`. The decision for the
+//! architecture for which the code was compiled counts; others are used if its spills hide the answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use warpline_pass::gpu::names;
 
-/// A function's stack as ptxas reports it.
+/// A function's stack in ptxas' report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stack {
-    /// Bytes of the frame: local variables and slots for spills.
+    /// The size of the frame in bytes: local variables and slots for spills.
     pub bytes: u32,
-    /// Bytes of the instructions that store spills, at least those of the slots.
+    /// The number of bytes that spill instructions store, which is at least the size of the slots.
     pub spill_stores: u32,
 }
 
-/// Returns the functions of `ptx`, by mangled name, whose local variables are in registers on an architecture.
-/// `stacks` are those that ptxas reports, by architecture and function. A function that it inlined has none and is not
-/// in the result.
+/// Returns the functions of `ptx`, by mangled name, whose local variables are in registers on an architecture. `stacks`
+/// are the stacks that ptxas reports, by architecture and function. A function that ptxas inlined has no stack and is
+/// not in the result.
 pub(super) fn in_registers(
     ptx: &str,
     made_for: u32,
@@ -38,12 +38,13 @@ pub(super) fn in_registers(
 }
 
 impl Stack {
-    /// Returns whether a function's block of local memory is in its stack; `None` where all could be spills as well.
+    /// Returns whether a function's block of local memory is in its stack, or `None` if the whole stack could also
+    /// consist of spills.
     fn holds(self, block: u32) -> Option<bool> {
         if block == 0 || self.bytes == 0 {
             return Some(false);
         }
-        // Slots take no more than what is stored to them.
+        // The slots need no more bytes than are stored to them.
         let may_be_spills = self.bytes <= self.spill_stores;
         match (may_be_spills, self.bytes < block) {
             (false, _) => Some(true),
@@ -53,7 +54,7 @@ impl Stack {
     }
 }
 
-/// Bytes of the block of local memory of each function that has code; 0 of those without one.
+/// Returns the size of the block of local memory of each function with code, or 0 for a function without a block.
 fn local_blocks(ptx: &str) -> BTreeMap<String, u32> {
     let mut blocks = BTreeMap::new();
     let mut function: Option<String> = None;
@@ -72,13 +73,13 @@ fn local_blocks(ptx: &str) -> BTreeMap<String, u32> {
     blocks
 }
 
-/// Name of the kernel or function whose head begins on a line.
+/// Returns the name of the kernel or function whose header begins on a line.
 fn defined_function(line: &str) -> Option<String> {
     let (before, after) = line.split_once(".entry ").or_else(|| line.split_once(".func "))?;
     if before.contains("//") || before.contains(".extern") {
         return None;
     }
-    // A result comes before the name, in parentheses.
+    // A result precedes the name, in parentheses.
     let after = after.trim_start();
     let name = match after.strip_prefix('(') {
         Some(result) => result.split_once(')')?.1,
@@ -116,11 +117,12 @@ mod tests {
         assert_eq!(decided(&[(75, &plain)]), ["none", "small"], "the helper was inlined");
         // The code's own architecture decides.
         assert_eq!(decided(&[(70, &[("small", stack(32, 0))]), (75, &plain)]), ["none", "small"]);
-        // 120 bytes are not a place for 256; they may be one for 32, and another architecture without spills decides.
+        // 120 bytes cannot contain the 256 bytes, but they may contain the 32 bytes; then another architecture without
+        // spills decides.
         let spilled = [("small", stack(120, 212)), ("large", stack(120, 212))];
         assert_eq!(decided(&[(75, &spilled)]), ["large"]);
         assert_eq!(decided(&[(75, &spilled), (80, &plain)]), ["large", "none", "small"]);
-        // More than all spills can take.
+        // The stack is larger than all spills together.
         assert_eq!(decided(&[(75, &[("small", stack(64, 40))])]), [""; 0]);
     }
 }

@@ -1,5 +1,5 @@
-//! The files that precompiled headers were made of: whether they are as they were, and whether a compilation would find
-//! the same.
+//! The files from which precompiled headers were made. Checks whether they are unchanged, and whether a compilation
+//! would find the same files.
 
 use crate::dependencies;
 use std::collections::BTreeSet;
@@ -7,10 +7,11 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Components of a path that an `#include` may name: `sys/types.h`, `thrust/detail/config/host_system.h`.
+/// The maximum number of path components that an `#include` may name: `sys/types.h`,
+/// `thrust/detail/config/host_system.h`.
 const NAMED: usize = 6;
 
-/// A file as it was.
+/// A file in its state at the time of precompilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct File {
     path: PathBuf,
@@ -31,10 +32,10 @@ impl File {
 pub struct Inputs(Vec<File>);
 
 impl Inputs {
-    /// The files of a rule for make, as clang writes it. `None` where one is gone already.
+    /// Returns the files of a rule for make, as clang writes it, or `None` if a file no longer exists.
     pub fn of_rule(rule: &str) -> Option<Inputs> {
         let (_, files) = rule.split_once(": ")?;
-        // clang has a backslash before blanks and hash marks of names, and doubles dollar signs.
+        // clang writes a backslash before blanks and hash marks in names, and doubles dollar signs.
         let plain = |word: &str| word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$");
         let joined = files.replace("\\\n", " ").replace('\n', " ");
         let files = dependencies::words(&joined).into_iter().map(|word| File::now(Path::new(&plain(word))));
@@ -59,12 +60,12 @@ impl Inputs {
         text.lines().map(line).collect::<Option<Vec<_>>>().filter(|files| !files.is_empty()).map(Inputs)
     }
 
-    /// Returns whether all are as they were.
+    /// Returns whether all files are unchanged.
     pub fn are_unchanged(&self) -> bool {
         self.0.iter().all(|file| File::now(&file.path).as_ref() == Some(file))
     }
 
-    /// Returns whether another file would be found in one of `folders` by the name of one of these.
+    /// Returns whether one of `folders` contains another file that would be found by the name of one of these files.
     pub fn are_hidden_by(&self, folders: &[PathBuf]) -> bool {
         folders.iter().any(|folder| self.is_one_hidden_by(folder))
     }
@@ -82,7 +83,7 @@ impl Inputs {
         })
     }
 
-    /// Returns whether one of `others` is one of these.
+    /// Returns whether one of `others` is one of these files.
     pub fn have_one_of(&self, others: &[PathBuf]) -> bool {
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.into());
         let others: BTreeSet<PathBuf> = others.iter().map(|path| canonical(path)).collect();

@@ -1,9 +1,9 @@
-//! What clang reads before every CUDA source, precompiled: its wrapper around CUDA's headers, the toolkit's and the
-//! standard library's behind it, and our own. Reading them takes the better part of a second, for each side of each
-//! source.
+//! Precompiled headers: everything that clang reads before a CUDA source. These are clang's wrapper around CUDA's
+//! headers, with the headers of the toolkit and of the standard library, and Warpline's own headers. Reading them takes
+//! most of a second, for each side of each source.
 //!
-//! [`options`] selects the options they depend on, [`store`] keeps them in the user's cache, [`inputs`] tracks the
-//! files that they were made of, and [`precompiled`] compiles with them.
+//! [`options`] selects the options on which they depend, [`store`] keeps them in the user's cache, [`inputs`] tracks
+//! the files from which they were made, and [`precompiled`] compiles with them.
 
 mod inputs;
 mod options;

@@ -1,13 +1,13 @@
-//! What of a command line the headers depend on.
+//! Selects the part of a command line on which the headers depend.
 
 use crate::source::command_line_macros;
 use std::path::PathBuf;
 
-/// Environment variables that clang takes folders or options from.
+/// The environment variables from which clang reads folders or options.
 pub const VARIABLES: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS"];
 
-/// Beginnings of options that change where headers are found, what is read before them, or that print headers as they
-/// are read.
+/// Prefixes of options that change where headers are found or what is read before them, or that print headers while
+/// they are read.
 const UNSUITED: [&str; 23] = [
     "--sysroot",
     "-isysroot",
@@ -34,25 +34,25 @@ const UNSUITED: [&str; 23] = [
     "-H",
 ];
 
-/// Where arguments stand with respect to the headers.
+/// The position of arguments relative to the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentPosition {
-    /// Before: what they include comes before the headers' end.
+    /// Before the headers: files that the arguments include are read before the end of the headers.
     Before,
-    /// Behind.
+    /// After the headers.
     Behind,
 }
 
-/// Arguments, parted.
+/// Arguments, split into groups.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Parted {
-    /// Those that the headers may depend on.
+    /// The arguments on which the headers may depend.
     pub kept: Vec<String>,
-    /// Folders that are searched for headers. Nothing depends on them that does not lie in them.
+    /// The folders that are searched for headers. Only the headers in them depend on them.
     pub folders: Vec<PathBuf>,
 }
 
-/// Parts arguments. `None` where one is among them that headers should not be precompiled with.
+/// Splits arguments. Returns `None` if headers should not be precompiled with one of them.
 pub fn part(arguments: &[String], place: ArgumentPosition) -> Option<Parted> {
     let mut parted = Parted::default();
     let mut rest = arguments.iter();
@@ -63,7 +63,7 @@ pub fn part(arguments: &[String], place: ArgumentPosition) -> Option<Parted> {
             "-include" => return None,
             "-MF" | "-MT" | "-MQ" => _ = rest.next(),
             "-MD" | "-MMD" | "-MP" | "-MG" => {}
-            // What follows is for the compiler itself, and no option of ours.
+            // The next argument is for the compiler itself, and not an option of the driver.
             "-Xclang" | "-mllvm" => {
                 parted.kept.push(argument.clone());
                 let value = rest.next()?;
@@ -72,10 +72,10 @@ pub fn part(arguments: &[String], place: ArgumentPosition) -> Option<Parted> {
                 }
                 parted.kept.push(value.clone());
             }
-            // What debug information calls a file; that has to do with no header, and may be a temporary one.
+            // The name of a file in debug information does not affect any header, and it may be a temporary name.
             other if other.starts_with("-fdebug-prefix-map=") => {}
             other if is_unsuited(other) => return None,
-            // Defined after the headers.
+            // The macro is defined after the headers.
             other if command_line_macros::is_late(other) => {}
             other => match other.strip_prefix("-I") {
                 Some(folder) => parted.folders.push(folder.into()),

@@ -1,4 +1,4 @@
-//! Compiles with precompiled headers, where there are some for the command line.
+//! Compiles with precompiled headers, if there are any for the command line.
 
 use super::inputs::Inputs;
 use super::options::{self, ArgumentPosition, VARIABLES};
@@ -9,7 +9,7 @@ use crate::invocation::{Input, Invocation, Language};
 use crate::programs::tools::Tools;
 use std::path::{Path, PathBuf};
 
-/// In our own include folder: a source without text.
+/// A source without text in Warpline's include folder.
 const SOURCE: &str = "warpline/precompiled.cu";
 /// clang's message about a header that it cannot use contains one of these.
 const COMPLAINTS: [&str; 2] = ["precompiled file", "PCH file"];
@@ -17,20 +17,20 @@ const COMPLAINTS: [&str; 2] = ["precompiled file", "PCH file"];
 /// The precompiled headers of one side of a compilation.
 pub struct Precompiled<'a> {
     tools: &'a Tools,
-    /// The invocation, with only what the headers depend on.
+    /// The invocation, reduced to the part on which the headers depend.
     bare: Invocation,
     side: Side,
-    /// What else they depend on.
+    /// The other arguments on which the headers depend.
     more: Vec<String>,
     folders: Vec<PathBuf>,
-    /// Files that this compilation sees otherwise than they are.
+    /// Files that this compilation sees with changed content.
     changed: &'a [PathBuf],
     entry: Entry,
 }
 
 impl<'a> Precompiled<'a> {
-    /// Those of a source, for a command line and for `more` arguments after it; `changed` are files that clang is
-    /// shown other texts for. `None` where there can be none.
+    /// Returns the precompiled headers for a source, a command line and `more` arguments after it. `changed` are files
+    /// for which clang receives other texts. Returns `None` if there can be none.
     pub fn new(
         tools: &'a Tools,
         invocation: &Invocation,
@@ -65,7 +65,7 @@ impl<'a> Precompiled<'a> {
         Some(Precompiled { tools, bare, side, more, folders, changed, entry })
     }
 
-    /// Runs a compilation with them if they are there or it is time to make them, else without.
+    /// Runs a compilation with the headers if they exist or should be made now, otherwise without.
     pub fn capture(&self, compilation: &Command) -> Result<Finished, StartError> {
         let Some(inputs) = self.inputs() else { return compilation.capture() };
         if inputs.are_hidden_by(&self.folders) || inputs.have_one_of(self.changed) {
@@ -75,7 +75,7 @@ impl<'a> Precompiled<'a> {
         let finished = with.capture()?;
         let said = String::from_utf8_lossy(&finished.diagnostics);
         if finished.code != 0 && COMPLAINTS.iter().any(|complaint| said.contains(complaint)) {
-            // Damaged, or removed or outdated since we looked.
+            // The headers are damaged, or were removed or became outdated since the check.
             self.entry.discard();
             return compilation.capture();
         }
@@ -90,8 +90,8 @@ impl<'a> Precompiled<'a> {
     }
 }
 
-/// Returns the versions of g++ whose standard library clang may choose: it takes the newest, unless an option selects another
-/// one.
+/// Returns the versions of g++ whose standard library clang may use: it uses the newest, unless an option selects
+/// another one.
 fn standard_libraries() -> Vec<PathBuf> {
     let entries = |folder: &Path| folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
     let mut versions: Vec<PathBuf> = entries(Path::new("/usr/lib/gcc")).flat_map(|target| entries(&target)).collect();
@@ -99,7 +99,7 @@ fn standard_libraries() -> Vec<PathBuf> {
     versions
 }
 
-/// Makes the headers.
+/// Returns the command that makes the headers.
 fn command(tools: &Tools, bare: &Invocation, side: Side, more: &[String], output: &Path) -> Command {
     let input =
         Input { path: tools.include.join(SOURCE).display().to_string(), language: Language::Cuda, known_as: None };

@@ -1,7 +1,8 @@
 //! Precompiled headers in the user's cache.
 //!
-//! A compilation that is not repeated would only lose by them, so they are made when the same are needed for the second
-//! time: the first leaves a mark. Files only ever appear whole, and what is used last stays longest.
+//! For a compilation that is not repeated, precompiled headers would cost time. Therefore, they are made when the same
+//! headers are needed for the second time: the first compilation leaves a mark. Files only appear when they are
+//! complete, and the least recently used headers are removed first.
 
 use super::inputs::Inputs;
 use crate::command::Command;
@@ -12,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use warpline_toolchain::{cache, interrupt};
 
-/// Bytes that all of them may take; one has some ten millions.
+/// The maximum total size of the headers in bytes; the size of one is tens of millions.
 const BOUND: u64 = 400_000_000;
-/// How long marks stay, and what a compiler that was killed left behind.
+/// The time for which marks, and files of compilers that were killed, are kept.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// A header's files, of one kind of command line.
+/// The files of a header for one kind of command line.
 #[derive(Clone, Debug)]
 pub struct Entry {
     folder: PathBuf,
@@ -25,7 +26,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// That of a text which has in it whatever the header depends on.
+    /// Returns the entry for a text that contains everything on which the header depends.
     pub fn for_text(text: &str) -> Option<Entry> {
         let folder = cache::folder().ok()?.join("headers");
         Some(Entry { folder, name: format!("{:016x}", cache::content_hash(text.as_bytes())) })
@@ -40,17 +41,18 @@ impl Entry {
         self.folder.join(format!("{}.{extension}", self.name))
     }
 
-    /// What it was made of, where there is one and all of that is unchanged.
+    /// Returns the inputs of the header, if it exists and all inputs are unchanged.
     pub fn fresh(&self) -> Option<Inputs> {
         let text = std::fs::read_to_string(self.path("inputs")).ok()?;
         let inputs = Inputs::read(&text).filter(Inputs::are_unchanged)?;
         let file = std::fs::File::open(self.file()).ok()?;
-        // What was used last is removed last. In a cache that cannot be written, nothing is removed either.
+        // The least recently used header is removed first. In a cache that cannot be written, nothing is removed
+        // either.
         _ = file.set_modified(SystemTime::now());
         Some(inputs)
     }
 
-    /// Returns whether it should be made: somebody has needed it before, and it could be made then.
+    /// Returns whether the header should be made: an earlier compilation needed it, and making it has not failed.
     pub fn is_worth_making(&self) -> bool {
         let mark = self.path("mark");
         let made = std::fs::create_dir_all(&self.folder)
@@ -61,11 +63,11 @@ impl Entry {
         }
     }
 
-    /// Makes it with the command that `compile` has for a file to write. Returns what it was made of.
+    /// Makes the header with the command that `compile` returns for an output file. Returns the inputs of the header.
     pub fn make(&self, compile: impl FnOnce(&Path) -> Command) -> Option<Inputs> {
         let made = self.compiled(compile);
         if made.is_none() {
-            // It would fail again, and every compilation would try.
+            // Making it would fail again, and every compilation would try.
             _ = std::fs::write(self.path("mark"), "cannot be made\n");
         }
         made
@@ -93,14 +95,14 @@ impl Entry {
         Some(inputs)
     }
 
-    /// Removes the header, which clang could not use.
+    /// Removes the header, because clang could not use it.
     pub fn discard(&self) {
         for extension in ["inputs", "pch", "mark"] {
             _ = std::fs::remove_file(self.path(extension));
         }
     }
 
-    /// Removes what was not used for longest, until there is room for `bytes`, and what is old of the rest.
+    /// Removes the least recently used headers until there is room for `bytes`, and old files of the others.
     fn make_room(&self, bytes: u64) {
         let Ok(entries) = self.folder.read_dir() else { return };
         let mut headers = Vec::new();
@@ -136,7 +138,7 @@ mod tests {
         Entry { folder: folder.join("headers"), name: name.into() }
     }
 
-    /// Writes `text` as a header made of `input`, in the place of clang.
+    /// Writes `text` as a header made from `input`, instead of running clang.
     fn written<'a>(input: &'a Path, text: &'a str) -> impl FnOnce(&Path) -> Command + 'a {
         move |header| {
             let script = "printf %s \"$1\" > \"$2\"; printf 'it: %s\\n' \"$3\" > \"$8\"";
