@@ -1,9 +1,9 @@
-//! `warpline-cc`: reads a compiler's command line, compiles device and host code with clang, has the pass hook and
-//! lower it, and links with the runtime.
+//! `warpline-cc`: reads a compiler's command line, compiles device and host code with clang, runs the pass, which hooks
+//! and lowers the code, and links with the runtime.
 //!
-//! The way of a command line: [`options`] cuts it up, [`invocation`] understands it, [`programs::tools`] finds what is
-//! needed, [`compile`] and [`link`] do the work with the commands of [`clang_jobs`], the precompiled [`headers`] and
-//! the stages of [`stages`].
+//! A command line is processed as follows: [`options`] splits it, [`invocation`] interprets it, [`programs::tools`]
+//! finds the required tools, and [`compile`] and [`link`] do the work with the commands of [`clang_jobs`], the
+//! precompiled [`headers`] and the stages of [`stages`].
 
 pub mod architecture;
 pub mod clang_jobs;
@@ -35,14 +35,14 @@ use std::process::ExitCode;
 use warpline_format::run_time::{EXIT_USAGE, OPTION};
 use warpline_format::visible;
 
-/// Set to `1`, programs are built without hooks: they run on the CPU device and record nothing.
+/// If it is `1`, programs are built without hooks: they run on the CPU device and record nothing.
 pub const DISABLE_VARIABLE: &str = "WARPLINE_CC_DISABLE";
 
-/// Threads that generate code for one file; as many as there are cores unless it is set.
+/// The number of threads that generate code for one file; the default is the number of cores.
 pub const THREADS_VARIABLE: &str = "WARPLINE_CC_THREADS";
 
-/// Stands before another compiler and its arguments, where build systems start compilers through a launcher: compiles
-/// in its place, in the dialect of its name.
+/// The argument before another compiler and its arguments, for build systems that start compilers through a launcher.
+/// The driver compiles instead of the other compiler, in the dialect of its name.
 const LAUNCHER: &str = "--warpline-launcher";
 
 /// Executes a command line and reports errors. `program` is the name by which the driver was started.
@@ -60,14 +60,14 @@ pub fn main(program: &str, arguments: &[String]) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The compiler has printed its own message.
+            // The compiler has already printed its own message.
             if !matches!(error, DriverError::Compiler(_)) {
                 let words = arguments
                     .iter()
                     .flat_map(|word| [word.as_str(), word.split_once('=').map_or("", |(_, value)| value)]);
                 message::line(format_args!("warpline-cc: error: {}", visible::message_with(&error.to_string(), words)));
             }
-            // A program that compiles at run time distinguishes errors in its options by the exit code.
+            // A program that compiles at run time recognises errors in its options by the exit code.
             let at_run_time = arguments.first().is_some_and(|first| first == OPTION);
             match error {
                 DriverError::Usage(_) if at_run_time => ExitCode::from(EXIT_USAGE),
@@ -86,7 +86,7 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
         Action::Version => {
             return message::answer(format_args!("{}", version::text(dialect)?));
         }
-        // Neither needs clang or a toolkit.
+        // Neither action needs clang or a toolkit.
         Action::DeviceModule => return device_module::shared_object(&invocation),
         Action::CarriedCode => return device_code::carried::shared_object(&invocation),
         Action::RuntimeLibrary => return device_module::runtime_library(&invocation),
@@ -114,7 +114,7 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
     }
 }
 
-/// Prints what differs from the request, in one line each.
+/// Prints the differences from the request, one per line.
 fn note(invocation: &Invocation, tools: &Tools) {
     if !invocation.ignored.is_empty() {
         message::line(format_args!(

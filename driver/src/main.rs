@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     let program = arguments.next().unwrap_or_default();
     match arguments.map(OsString::into_string).collect::<Result<Vec<_>, _>>() {
         Ok(arguments) => warpline_driver::main(&program.to_string_lossy(), &arguments),
-        // clang puts names into debug information and site tables, which are text.
+        // clang writes names to debug information and site tables, which are text.
         Err(name) => {
             warpline_driver::message::line(format_args!(
                 "warpline-cc: error: {name:?} is not UTF-8: warpline-cc takes such names only; rename the file"

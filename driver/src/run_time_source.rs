@@ -1,6 +1,6 @@
-//! CUDA source that a program compiles while it runs, as NVRTC does: device code only, to a shared object that the
-//! runtime loads, and next to it what the program may request: PTX, the names of what its name expressions mean, and
-//! the files that the source includes.
+//! CUDA source that a program compiles while it runs, as with NVRTC. Only device code is compiled, to a shared object
+//! that the runtime loads. The other results that the program may request are next to it: PTX, the mangled names of
+//! name expressions, and the files that the source includes.
 
 use crate::compile;
 use crate::device_code::loaded::{self, Lowering};
@@ -18,10 +18,10 @@ use warpline_pass::gpu::names;
 use warpline_pass::llvm::shim::{self, quiet_context};
 use warpline_pass::{device, loadable, object};
 
-/// Included before the source: what NVRTC predefines.
+/// The header that is included before the source; it contains NVRTC's predefined declarations.
 const PREDEFINED: &str = "warpline/run_time_compilation.h";
 
-/// Included before a source whose functions without an execution space are the device's.
+/// The header that is included before a source in which functions without an execution space are device functions.
 const DEVICE_BY_DEFAULT: &str = "warpline/device_by_default.h";
 
 /// Compiles the source of the command line.
@@ -32,7 +32,7 @@ pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     let mut requested = invocation.clone();
     let headers = [PREDEFINED].into_iter().chain(wanted.device_by_default.then_some(DEVICE_BY_DEFAULT));
     requested.device.extend(headers.flat_map(|header| ["-include".into(), header.into()]));
-    // Before the user's folders, one of which may be a toolkit's.
+    // The folder precedes the user's folders, one of which may be a toolkit's.
     requested.common.insert(0, format!("-I{}", tools.include.join(RUN_TIME_FOLDER).display()));
     let dependencies = beside(DEPENDENCIES).display().to_string();
     requested.device.extend(["-MD".into(), "-MT".into(), "it".into(), "-MF".into(), dependencies]);
@@ -84,7 +84,7 @@ pub fn shared_object(
     loaded::link(&objects, output)
 }
 
-/// PTX without debug information.
+/// Returns PTX without debug information.
 fn emit_ptx(module: &Module<'_>, machine: &warpline_pass::llvm::Machine) -> Vec<u8> {
     let copy = module.clone();
     copy.strip_debug_info();

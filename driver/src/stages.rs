@@ -1,4 +1,4 @@
-//! The stages of the pass, one after the other, from clang's bitcode to an object. `docs/design/borders.md`, section 1.
+//! The stages of the pass, from clang's bitcode to an object. See `docs/design/borders.md`, section 1.
 
 use crate::clang_jobs;
 use crate::command::Command;
@@ -31,57 +31,58 @@ use warpline_pass::object::{EmitOptions, Huge, Output};
 use warpline_pass::parts::{self, GenerateOptions, Split};
 use warpline_pass::{cpu, device, gpu, host, object};
 
-/// clang's variable that ties a host module to its device code.
+/// clang's variable that connects a host module with its device code.
 const WRAPPER: &str = "__cuda_fatbin_wrapper";
 
-/// Symbol of the module descriptor, which the host code refers to in place of a fat binary. Local to each object.
+/// The symbol of the module descriptor, to which the host code refers instead of a fat binary. It is local to each
+/// object.
 const DESCRIPTOR: &str = "__warpline_module";
 
-/// What the stages need to know besides the code.
+/// The input of the stages in addition to the code.
 pub struct StageOptions {
-    /// Source, for messages.
+    /// The name of the source, for messages.
     source: String,
-    /// `-O` of device code.
+    /// The `-O` level of device code.
     device_level: u8,
-    /// `-O` of host code.
+    /// The `-O` level of host code.
     host_level: u8,
-    /// Folders that do not hold the user's code.
+    /// Folders that do not contain the user's code.
     system_folders: Vec<String>,
-    /// Processor that warp functions are made for, as for clang's `-march`.
+    /// The processor for which warp functions are generated, in the form of clang's `-march`.
     processor: String,
-    /// The command line has a level.
+    /// Whether the command line contains a level.
     level_is_given: bool,
-    /// The device code of several units is linked.
+    /// Whether the device code of several units is linked.
     is_link: bool,
-    /// Options that decide how device code is generated, apart from the level, for the profile.
+    /// The options that affect how device code is generated, except the level; for the profile.
     code_options: String,
-    /// With hooks.
+    /// Whether hooks are inserted.
     hooks: bool,
-    /// Position-independent code.
+    /// Whether the code is position-independent.
     pic: bool,
-    /// Lowers in the slow reference way.
+    /// Whether the slow reference lowering is used.
     cautious: bool,
-    /// Accesses may share records.
+    /// Whether accesses may share records.
     bundles: bool,
     load_cache: CacheOp,
-    /// The word with the architecture whose code runs, and the requested one.
+    /// A word with the architecture whose code runs, and the requested one.
     architecture_word: u32,
     /// GPU code, if it is requested.
     gpu: Option<GpuBuild>,
-    /// The GPU's code lowered for the emulated one.
+    /// Whether the GPU's code is lowered for the emulated GPU.
     emulated: bool,
     assembler: Assembler,
-    /// File that the PTX is kept in.
+    /// The file in which the PTX is kept.
     kept_ptx: Option<PathBuf>,
-    /// Joins objects.
+    /// The command that joins objects.
     linker: Command,
-    /// Folder of intermediate files.
+    /// The folder of intermediate files.
     temporary: PathBuf,
     dump: Dump,
 }
 
 impl StageOptions {
-    /// Creates a `StageOptions` for one translation unit, or with the output's name for a device link.
+    /// Creates a `StageOptions` for one translation unit or, with the output's name, for a device link.
     pub fn new(tools: &Tools, invocation: &Invocation, source: &str) -> StageOptions {
         StageOptions {
             source: source.into(),
@@ -132,7 +133,8 @@ impl StageOptions {
         }
     }
 
-    /// Why device code cannot be lowered, with what to do if it uses what another file defines.
+    /// Returns the error for device code that cannot be lowered, with a hint if it uses a function or variable that
+    /// another file defines.
     fn not_lowered(&self, cause: LowerError) -> DriverError {
         let hint = match &cause {
             LowerError::Unsupported(refusal) if refusal.undefined => match self.is_link {
@@ -151,8 +153,8 @@ impl StageOptions {
     }
 }
 
-/// Assembles for the requested architectures, and for those of the GPU models. Code for debugging has the registers
-/// that it is debugged with.
+/// Returns the assembler for the requested architectures, and for those of the GPU models. Code for debugging has the
+/// registers of the debug build.
 fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
     let mut arguments = invocation.ptxas.clone();
     arguments.extend(invocation.device_debug.then(|| "-O0".into()));
@@ -161,13 +163,13 @@ fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
     Assembler::new(&tools.cuda, &arguments, requested, tools.temporary(), object_parts::threads())
 }
 
-/// Returns the file that `-keep` requests, named after the source as nvcc names it.
+/// Returns the file that `-keep` requests, with the name that nvcc gives it.
 fn kept_ptx(invocation: &Invocation, source: &str) -> Option<PathBuf> {
     let stem = Path::new(source).file_stem().filter(|_| invocation.keep && !invocation.dry_run)?;
     Some(invocation.keep_folder.clone().unwrap_or_default().join(stem).with_extension("ptx"))
 }
 
-/// Returns whether the code is position independent: the last option, else clang's default on this target.
+/// Returns whether the code is position-independent: the last option counts, otherwise clang's default on this target.
 fn position_independent(invocation: &Invocation) -> bool {
     let flags = invocation.common.iter().chain(&invocation.host);
     let last = flags.rev().find_map(|flag| match flag.as_str() {
@@ -178,7 +180,7 @@ fn position_independent(invocation: &Invocation) -> bool {
     last.unwrap_or(true)
 }
 
-/// LLVM's level for the letters and digits that follow `-O`; sizes optimise like 2, as in LLVM's own mapping.
+/// Returns LLVM's level for the letters and digits after `-O`; size levels optimise like 2, as in LLVM's own mapping.
 pub fn level(text: &str) -> u8 {
     match text {
         "0" => 0,
@@ -188,7 +190,7 @@ pub fn level(text: &str) -> u8 {
     }
 }
 
-/// A CUDA translation unit: device and host bitcode to one object.
+/// Compiles a CUDA translation unit: device and host bitcode to one object.
 pub fn cuda_unit(
     device_file: &Path,
     host_file: &Path,
@@ -201,8 +203,8 @@ pub fn cuda_unit(
     write_unit(device, host, output, options)
 }
 
-/// The device code of several relocatable units, linked, and the host code that registers them (LLVM's text), to one
-/// object.
+/// Compiles the linked device code of several relocatable units, and the host code that registers them (LLVM's text),
+/// to one object.
 pub fn linked_unit(
     device_files: &[PathBuf],
     registration: &str,
@@ -231,17 +233,17 @@ pub fn linked_unit(
     write_unit(device, host, output, &options)
 }
 
-/// Name of the metadata with the `-O` that a relocatable unit was compiled with.
+/// The name of the metadata with the `-O` level with which a relocatable unit was compiled.
 const LEVEL: &str = "warpline.level";
 
-/// Records the `-O` of device code in the module of a relocatable unit.
+/// Records the `-O` level of device code in the module of a relocatable unit.
 fn note_level(module: &Module<'_>, level: u8) -> Result<(), inkwell::Error> {
     let context = module.get_context();
     let level = context.i32_type().const_int(level.into(), false);
     module.add_global_metadata(LEVEL, &context.metadata_node(&[level.into()]))
 }
 
-/// Returns the `-O` that a relocatable unit was compiled with.
+/// Returns the `-O` level with which a relocatable unit was compiled.
 fn made_at(module: &Module<'_>) -> Option<u8> {
     let values = module.get_global_metadata(LEVEL).first()?.get_node_values();
     match values?.first()? {
@@ -258,7 +260,7 @@ pub fn device_bitcode(device_file: &Path, options: &StageOptions) -> Result<Vec<
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
-/// A translation unit without device code of its own.
+/// Compiles a translation unit without device code.
 pub fn host_unit(host_file: &Path, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
     let context = quiet_context();
     let host = read(&context, host_file, options)?;
@@ -272,7 +274,7 @@ fn write_unit<'c>(
     output: &Path,
     options: &StageOptions,
 ) -> Result<(), DriverError> {
-    // A source named .cu need not hold kernels or device variables; clang registers nothing then.
+    // A source named .cu need not contain kernels or device variables; clang then registers nothing.
     if host.get_global(WRAPPER).is_none() {
         host_stages(&host, None, options)?;
         return emit(&host, output, options);
@@ -348,7 +350,7 @@ fn write_unit<'c>(
     write_parts(lowered, &split, host, output, options)
 }
 
-/// Runs the host's stages and adds the device's module; its symbols in `visible` stay so.
+/// Runs the host's stages and adds the device's module; its symbols in `visible` stay visible.
 fn complete<'c>(
     host: &Module<'c>,
     device: Module<'c>,
@@ -361,7 +363,7 @@ fn complete<'c>(
     Ok(())
 }
 
-/// Generates the parts of the device code, and meanwhile the host code with what was not moved to any.
+/// Generates the parts of the device code and, at the same time, the host code with the code that is in no part.
 fn write_parts<'c>(
     rest: Module<'c>,
     split: &Split,
@@ -407,8 +409,8 @@ fn note_architecture(host: &Module<'_>, value: u32) {
     note.set_section(Some(ARCHITECTURE_SECTION));
 }
 
-/// Returns the fat binary for GPUs, empty if none is requested. A build without hooks has none either: the runtime would
-/// not find the hooked kernels in it.
+/// Returns the fat binary for GPUs, which is empty if none is requested. A build without hooks has none either, because
+/// the runtime would not find the hooked kernels in it.
 fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
     let (Some(build), Some(table)) = (&options.gpu, table) else { return Ok(Vec::new()) };
     if let Some(cycle) = device::reference_cycle(device) {
@@ -429,8 +431,8 @@ fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptio
     Ok(bytes)
 }
 
-/// Starts ptxas on a copy of the code without hooks and debug information, for which ptxas keeps variables in
-/// registers after their last use. Where LLVM has no PTX for it, occupancy is assumed.
+/// Starts ptxas on a copy of the code without hooks and without debug information, with which ptxas would keep
+/// variables in registers after their last use. If LLVM cannot generate PTX for the code, occupancy is assumed.
 fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> Result<Assembly, DriverError> {
     if device::reference_cycle(device).is_some() {
         return Ok(Assembly::none());
@@ -462,7 +464,8 @@ fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOpt
 
 fn emit(module: &Module<'_>, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
     std::fs::write(output, bytes(module, options)?).map_err(|cause| {
-        // make would take a part of an object for the whole. What is not a file, a device perhaps, stays.
+        // make would treat a part of an object as the complete object. An output that is not a file, such as a device,
+        // is not removed.
         if output.is_file() {
             _ = std::fs::remove_file(output);
         }
@@ -478,7 +481,7 @@ fn bytes(module: &Module<'_>, options: &StageOptions) -> Result<Vec<u8>, DriverE
 
 fn read<'c>(context: &'c Context, path: &Path, options: &StageOptions) -> Result<Module<'c>, DriverError> {
     let module = object::read(context, path).map_err(|cause| options.failed(cause))?;
-    // clang lists them only where it has read the headers' text, and the code is the same with precompiled ones.
+    // clang lists them only if it has read the headers' text, and the code must be the same with precompiled headers.
     shim::unlist_declarations(&module, &options.system_folders);
     standard_input::rename(&module, &options.source);
     Ok(module)

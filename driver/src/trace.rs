@@ -1,5 +1,5 @@
-//! What `-v` and `--dryrun` show. In nvcc's dialect it has nvcc's form, which CMake reads: variables first, then the
-//! commands, each after `#$ `.
+//! The output of `-v` and `--dryrun`. In nvcc's dialect, it has nvcc's form, which CMake reads: first variables, then
+//! the commands, each after `#$ `.
 
 use crate::command::Command;
 use crate::error::DriverError;
@@ -8,7 +8,7 @@ use crate::message;
 use crate::options::Dialect;
 use crate::programs::tools::Tools;
 
-/// Returns whether commands are shown.
+/// Returns whether commands are printed.
 fn wanted(invocation: &Invocation) -> bool {
     invocation.dry_run || invocation.verbose
 }

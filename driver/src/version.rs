@@ -5,8 +5,8 @@ use crate::error::DriverError;
 use crate::options::Dialect;
 use warpline_toolchain::{clang, cuda, programs};
 
-/// Build systems read this text. With clang's dialect it is clang's own, so that they recognise its options; with
-/// nvcc's it has the lines that name the CUDA release.
+/// Returns the version text, which build systems read. In clang's dialect, it is clang's own text, so that they
+/// recognise its options; in nvcc's dialect, it contains the lines that name the CUDA release.
 pub fn text(dialect: Dialect) -> Result<String, DriverError> {
     let clang = clang::clang()?;
     let own = format!("warpline-cc {}, compiling with clang {}\n", env!("CARGO_PKG_VERSION"), clang.version);
@@ -22,8 +22,8 @@ pub fn text(dialect: Dialect) -> Result<String, DriverError> {
     }
 }
 
-/// Returns the architectures that can be requested, for the end of `--help`: configure scripts search for them there.
-/// Empty without a toolkit.
+/// Returns the architectures that can be requested, for the end of `--help`, because configure scripts search for them
+/// there. Empty without a toolkit.
 pub fn architectures() -> String {
     let Ok(cuda) = cuda::find(None) else { return String::new() };
     let names = architecture::known(cuda.oldest_architecture()).map(|number| format!(" compute_{number} sm_{number}"));

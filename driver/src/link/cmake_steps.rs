@@ -1,6 +1,7 @@
-//! The steps of CMake's device link for clang: `nvlink` joins device code, `fatbinary` packs it, and clang compiles the toolkit's
-//! `link.stub` with both results. In the look-alike toolkit the first two are `warpline-cc` under these names. `nvlink` makes the
-//! object of the device link, `fatbinary` notes its path, and the compilation of `link.stub` copies it.
+//! The steps of CMake's device link for clang: `nvlink` joins device code, `fatbinary` packs it, and clang compiles the
+//! toolkit's `link.stub` with both results. In the substitute toolkit, the first two programs are `warpline-cc` under
+//! these names. `nvlink` generates the object of the device link, `fatbinary` writes its path, and the compilation of
+//! `link.stub` copies the object.
 
 use super::linker;
 use crate::error::DriverError;
@@ -9,7 +10,7 @@ use crate::options::Dialect;
 use crate::programs::tools::Tools;
 use std::path::{Path, PathBuf};
 
-/// A program of the toolkit that `warpline-cc` stands in for.
+/// A program of the toolkit that `warpline-cc` replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `nvlink`.
@@ -18,20 +19,20 @@ pub enum Step {
     Pack,
 }
 
-/// Names of the programs.
+/// The names of the programs.
 pub const PROGRAMS: [(&str, Step); 2] = [("nvlink", Step::Link), ("fatbinary", Step::Pack)];
 
-/// Start of the note that `fatbinary` leaves for the compilation of `link.stub`.
+/// The start of the note that `fatbinary` writes for the compilation of `link.stub`.
 const NOTE: &str = "// warpline: device link ";
 
 impl Step {
-    /// Returns the step that a program's name stands for.
+    /// Returns the step for a program's name.
     pub fn of_program(program: &str) -> Option<Step> {
         let name = Path::new(program).file_name()?.to_str()?;
         PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, step)| *step)
     }
 
-    /// Runs the step with a command line.
+    /// Runs the step for a command line.
     pub fn run(self, arguments: &[String]) -> Result<(), DriverError> {
         match self {
             Step::Link => link(arguments),
@@ -40,7 +41,8 @@ impl Step {
     }
 }
 
-/// Links the device code of objects to an object under the name of the cubin, and writes the list of units, which is not used.
+/// Links the device code of objects to an object with the name of the cubin, and writes the list of units, which is not
+/// used.
 fn link(arguments: &[String]) -> Result<(), DriverError> {
     let (list, others): (Vec<&String>, Vec<&String>) =
         arguments.iter().partition(|argument| argument.starts_with("--register-link-binaries="));
@@ -53,10 +55,10 @@ fn link(arguments: &[String]) -> Result<(), DriverError> {
     Ok(())
 }
 
-/// Notes the path of the first image.
+/// Writes the path of the first image.
 fn pack(arguments: &[String]) -> Result<(), DriverError> {
     let value = |name: &str| arguments.iter().find_map(|argument| argument.strip_prefix(name));
-    // `-im=`, `--image=` or `--image3=`, by CMake's version.
+    // The option is `-im=`, `--image=` or `--image3=`, depending on CMake's version.
     let images = arguments.iter().filter(|argument| argument.trim_start_matches('-').starts_with("im"));
     let image = images.flat_map(|image| image.split(',')).find_map(|part| part.strip_prefix("file="));
     let (Some(result), Some(image)) = (value("--embedded-fatbin="), image) else {
@@ -66,7 +68,8 @@ fn pack(arguments: &[String]) -> Result<(), DriverError> {
     std::fs::write(result, format!("{NOTE}{}\n", image.display())).map_err(DriverError::writing(result))
 }
 
-/// Returns the object of the device link that a compilation of `link.stub` stands for; `None` for any other compilation.
+/// Returns the object of the device link that a compilation of `link.stub` represents, or `None` for any other
+/// compilation.
 pub fn linked_object(invocation: &Invocation, input: &Input) -> Option<PathBuf> {
     if Path::new(&input.path).file_name()? != "link.stub" {
         return None;

@@ -24,9 +24,9 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     if let Some(output) = &invocation.output {
         command = command.args(["-o"]).path(output);
     }
-    // First, so that a real toolkit's folder among the user's does not win.
+    // This comes first, so that it takes precedence over a real toolkit's folder among the user's folders.
     command = command.args([tools.link_path()?]);
-    // Flags for compilations (-fPIC, -march=…) stand among the unknown ones; the link need not use them all.
+    // The unknown flags include flags for compilations (-fPIC, -march=…), which the link need not use.
     command = command.args(["-Qunused-arguments"]).args(tools.without_openmp(&items));
     if !invocation.dry_run
         && let Some(object) = relocatable::device_object(tools, invocation, &items)?
@@ -34,11 +34,12 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
         command = command.path(&object);
     }
     command = command.args(["-lcudadevrt", "-lcudart_static"]);
-    // Modules that the program loads find the runtime's functions in it.
+    // Modules that the program loads find the runtime's functions in the program.
     command = command.args([format!("-Wl,--export-dynamic-symbol={RUNTIME_FUNCTION_PREFIX}*")]);
     match invocation.gpu {
-        // A program that loads CUDA's libraries by `dlopen` finds their functions in itself. Plug-ins have the runtime, too, but a
-        // process has one device: what the program exports takes the place of theirs, if it is all that compiled code calls.
+        // A program that loads CUDA's libraries by `dlopen` finds their functions in itself. Plug-ins also contain the
+        // runtime, but a process has only one device. The symbols that the program exports replace those of the
+        // plug-ins, if they include all functions that compiled code calls.
         GpuCode::None => {
             command = command.args([
                 "-Wl,--wrap=dlopen",
@@ -64,7 +65,7 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     linked
 }
 
-/// `-dlink`: the device part of a link, as an object for a host linker.
+/// `-dlink`: generates the device part of a link, as an object for a host linker.
 pub fn device_link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     let objects = compile_sources(tools, invocation)?;
     let items = items(invocation, &objects);
@@ -76,12 +77,12 @@ pub fn device_link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverE
     }
     match relocatable::device_object(tools, invocation, &items)? {
         Some(object) => std::fs::copy(&object, &output).map(|_| ()).map_err(DriverError::writing(&output)),
-        // Build systems link the result whether there is device code or not.
+        // Build systems link the result even if there is no device code.
         None => relocatable::empty_object(tools, &output),
     }
 }
 
-/// `-lib`: an archive of the objects.
+/// `-lib`: creates an archive of the objects.
 pub fn archive(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     let objects = compile_sources(tools, invocation)?;
     let output = invocation.output.clone().unwrap_or_else(|| "a.a".into());
@@ -93,7 +94,7 @@ pub fn archive(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     run(invocation, &command.args(members.collect::<Vec<_>>()))
 }
 
-/// Compiles the sources among the inputs. Per input the file to link: its object, or the input itself.
+/// Compiles the sources among the inputs. Returns the file to link for each input: its object, or the input itself.
 fn compile_sources(tools: &Tools, invocation: &Invocation) -> Result<Vec<Option<PathBuf>>, DriverError> {
     let mut objects = Vec::new();
     let mut parts = Parts::default();
@@ -102,7 +103,7 @@ fn compile_sources(tools: &Tools, invocation: &Invocation) -> Result<Vec<Option<
             objects.push(Some(PathBuf::from(&input.path)));
             continue;
         }
-        // Numbered: two folders may hold sources of the same name.
+        // The name has a number, because two folders may contain sources with the same name.
         let name = Path::new(&input.path).file_stem().map_or("unit".into(), |stem| stem.to_string_lossy());
         let object = tools.temporary().join(format!("{index}-{name}.o"));
         let rule = parts.rule(invocation, input, &object);
@@ -113,7 +114,7 @@ fn compile_sources(tools: &Tools, invocation: &Invocation) -> Result<Vec<Option<
     Ok(objects)
 }
 
-/// Returns the link's inputs and arguments in order, without CUDA's own runtime: ours takes its place.
+/// Returns the link's inputs and arguments in order, without CUDA's own runtime, which Warpline's runtime replaces.
 fn items(invocation: &Invocation, objects: &[Option<PathBuf>]) -> Vec<String> {
     let item = |item: &LinkItem| match item {
         LinkItem::Input(index) => objects[*index].as_ref().map(|path| path.display().to_string()),

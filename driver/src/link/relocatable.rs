@@ -1,5 +1,6 @@
-//! Separate compilation of device code (`-rdc=true`): each object carries its device bitcode, and the link joins all
-//! of it into one device module, hooks and lowers that, and makes the functions by which the units register.
+//! Separate compilation of device code (`-rdc=true`): each object contains its device bitcode. The link joins the
+//! bitcode of all objects into one device module, hooks and lowers it, and generates the functions with which the units
+//! register.
 
 use super::symbols::{Contents, REGISTER_PREFIX};
 use crate::clang_jobs;
@@ -40,7 +41,7 @@ pub fn device_object(tools: &Tools, invocation: &Invocation, items: &[String]) -
     Ok(Some(object))
 }
 
-/// Objects and archives of a link line, `-l` searched in the folders of `-L`.
+/// Returns the objects and archives of a link line; `-l` is searched in the folders of `-L`.
 fn link_files(items: &[String]) -> Vec<PathBuf> {
     let folders: Vec<&str> = items.iter().filter_map(|item| item.strip_prefix("-L")).collect();
     let find = |item: &String| -> Option<PathBuf> {
@@ -53,7 +54,7 @@ fn link_files(items: &[String]) -> Vec<PathBuf> {
         }
     };
     let mut files: Vec<PathBuf> = items.iter().filter_map(find).collect();
-    // Libraries are repeated on link lines; their device code must not be.
+    // Libraries may be repeated on a link line, but their device code must not be linked twice.
     let mut seen = BTreeSet::new();
     files.retain(|path| seen.insert(path.clone()));
     files
@@ -72,8 +73,8 @@ fn registration(wanted: &BTreeSet<&String>) -> String {
     REGISTRATION.to_string() + &wanted.iter().map(unit).collect::<String>()
 }
 
-/// The wrapper has the name and type that clang gives it in a unit that is not relocatable: the pass recognises it by
-/// them. 0x466243b1 is a fat binary wrapper's magic number.
+/// The wrapper has the name and type that clang gives it in a unit that is not relocatable, because the pass recognises
+/// it by them. 0x466243b1 is the magic number of a fat binary wrapper.
 const REGISTRATION: &str = r#"
 @placeholder = private constant [8 x i8] zeroinitializer
 @__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1180844977, i32 1, ptr @placeholder, ptr null }, section ".nvFatBinSegment", align 8
@@ -105,7 +106,7 @@ add:
 }
 "#;
 
-/// An object without anything in it.
+/// Creates an object without any content.
 pub fn empty_object(tools: &Tools, output: &Path) -> Result<(), DriverError> {
     let source = tools.temporary().join("empty.c");
     std::fs::write(&source, "").map_err(DriverError::writing(&source))?;

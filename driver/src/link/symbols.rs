@@ -7,22 +7,23 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What the device link needs to know of an input.
+/// The content of an input that the device link needs.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// Device code of each translation unit, framed.
+    /// The device code of each translation unit, in the format of the section.
     pub device_code: Vec<Vec<u8>>,
-    /// Registration functions that are called.
+    /// The registration functions that are called.
     pub wanted: BTreeSet<String>,
-    /// Registration functions that are defined: these units were device-linked before.
+    /// The registration functions that are defined; their units have already been device-linked.
     pub defined: BTreeSet<String>,
 }
 
-/// Name of the function that registers a translation unit, up to the unit's own part.
+/// The prefix of the name of the function that registers a translation unit.
 pub const REGISTER_PREFIX: &str = "__cudaRegisterLinkedBinary";
 
 impl Contents {
-    /// Adds what an object or archive holds. Other files (linker scripts, shared libraries) hold nothing of interest.
+    /// Adds the content of an object or archive. Other files (linker scripts, shared libraries) contain nothing that is
+    /// needed.
     pub fn read(&mut self, path: &Path) -> Result<(), DriverError> {
         let bytes = std::fs::read(path).map_err(DriverError::reading(path))?;
         let damaged = |cause: object::Error| DriverError::Object { path: path.into(), cause: cause.to_string() };

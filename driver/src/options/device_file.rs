@@ -1,6 +1,6 @@
-//! Device code in files of its own, as nvcc makes them.
+//! Device code in separate files, as nvcc generates them.
 
-/// A file of device code alone.
+/// A file that contains only device code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceFile {
     /// `-ptx`.
@@ -12,7 +12,7 @@ pub enum DeviceFile {
 }
 
 impl DeviceFile {
-    /// What its name ends with.
+    /// Returns the suffix of its name.
     pub fn suffix(self) -> &'static str {
         match self {
             DeviceFile::Ptx => "ptx",

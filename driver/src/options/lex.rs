@@ -1,9 +1,9 @@
-//! Cuts a command line into options and inputs. Every argument lands in exactly one item, in order.
+//! Splits a command line into options and inputs. Every argument belongs to exactly one item, in order.
 
 use super::Dialect;
 use super::table::{Form, Meaning, Spec, TABLE};
 
-/// nvcc's kinds of warning that `-Werror` can be given.
+/// The kinds of warnings that nvcc's `-Werror` accepts.
 const WARNING_KINDS: [&str; 7] = [
     "all-warnings",
     "cross-execution-space-call",
@@ -19,9 +19,9 @@ const WARNING_KINDS: [&str; 7] = [
 pub enum Item {
     /// An option of the table.
     Known {
-        /// What it means.
+        /// The meaning of the option.
         meaning: Meaning,
-        /// Its value, "" for flags.
+        /// The value of the option, "" for flags.
         value: String,
         /// The arguments as given.
         given: Vec<String>,
@@ -33,7 +33,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// Returns the arguments that the item was made from.
+    /// Returns the arguments of the item.
     pub fn given(&self) -> &[String] {
         match self {
             Item::Known { given, .. } => given,
@@ -42,12 +42,12 @@ impl Item {
     }
 }
 
-/// An option stands last and lacks its value.
+/// The last option has no value.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("argument to '{0}' is missing (expected 1 value)")]
 pub struct MissingValue(pub String);
 
-/// Cuts the arguments of a command line, without the program's name.
+/// Splits the arguments of a command line, without the program's name.
 pub fn lex(arguments: &[String], dialect: Dialect) -> Result<Vec<Item>, MissingValue> {
     let mut items = Vec::new();
     let mut rest = arguments;
@@ -90,20 +90,20 @@ fn one(argument: &str, following: &[String], dialect: Dialect) -> Result<(Item, 
 
 struct MatchedOption<'a> {
     spec: &'static Spec,
-    /// The value inside the argument, `None` when it is the next argument or absent.
+    /// The value inside the argument; `None` if it is the next argument or absent.
     value: Option<&'a str>,
 }
 
-/// Returns the row for an argument: an exact name first, then a name with `=`, then the longest name that begins it.
+/// Returns the row for an argument: first an exact name, then a name with `=`, then the longest name that is a prefix.
 fn find(argument: &str, dialect: Dialect) -> Option<MatchedOption<'_>> {
     let (name, dashes) = match argument.strip_prefix("--") {
         Some(name) => (name, 2),
         None => (&argument[1..], 1),
     };
     let rows = || TABLE.iter().filter(|spec| spec.dialect.is_none_or(|only| only == dialect));
-    // A row of one dialect goes before a row of both.
+    // A row for one dialect takes precedence over a row for both.
     let prefer = |spec: &&Spec| (spec.dialect.is_some(), 0);
-    // Names of one letter have one dash, but for nvcc's `--x`.
+    // Names of one letter have one dash, except nvcc's `--x`.
     let fits = |candidate: &str| dashes == 1 || candidate.len() > 1 || (candidate, dialect) == ("x", Dialect::Nvcc);
     let exact = rows()
         .filter(|spec| spec.form != Form::Equals && spec.names.iter().any(|&known| known == name && fits(known)))
@@ -116,7 +116,7 @@ fn find(argument: &str, dialect: Dialect) -> Option<MatchedOption<'_>> {
         let spec = rows()
             .filter(|spec| matches!(spec.form, Form::Value | Form::Equals | Form::WarningKind))
             .find(|spec| spec.names.iter().any(|&known| known == before && fits(known)));
-        // `-Werror=name` with a name that nvcc does not know is clang's.
+        // `-Werror=name` with a name that nvcc does not support is clang's option.
         let spec = spec.filter(|spec| {
             spec.form != Form::WarningKind || value.split(',').all(|kind| WARNING_KINDS.contains(&kind))
         });
@@ -134,7 +134,7 @@ fn find(argument: &str, dialect: Dialect) -> Option<MatchedOption<'_>> {
     }
     let (length, spec) = rows().filter_map(joined).max_by_key(|(length, _)| *length)?;
     let value = &name[length..];
-    // nvcc lets `=` stand between any option and its value.
+    // nvcc accepts `=` between any option and its value.
     let value = match (dialect, spec.form) {
         (Dialect::Nvcc, Form::JoinedOrSeparate) => value.strip_prefix('=').unwrap_or(value),
         _ => value,
@@ -230,7 +230,7 @@ mod tests {
             let mut seen = std::collections::HashMap::new();
             for spec in TABLE.iter().filter(|spec| spec.dialect.is_none_or(|only| only == dialect)) {
                 for name in spec.names {
-                    // A row of one dialect may stand in for a row of both.
+                    // A row for one dialect may replace a row for both.
                     let key = (*name, spec.dialect.is_some());
                     assert!(seen.insert(key, ()).is_none(), "{name} in {dialect:?}");
                 }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is lost, added or reordered, whatever is on the command line.
+        /// For any command line, no argument is lost, added or reordered.
         #[test]
         fn items_are_the_command_line(
             arguments in prop::collection::vec("(-{0,2}[a-zA-Z#]{0,12}(=[a-z0-9_,]{0,8})?|[a-z]{1,5}\\.(cu|o|a|cpp))", 0..12),
@@ -255,7 +255,7 @@ mod tests {
             }
         }
 
-        /// Every option of the table is known by every one of its names, with its value where it takes one.
+        /// Every option of the table is recognised by each of its names, with its value if it has one.
         #[test]
         fn table_options_are_known(row in 0..TABLE.len(), value in "[a-z0-9]{1,6}") {
             let spec = &TABLE[row];

@@ -2,7 +2,8 @@
 
 use warpline_format::site_table::CacheOp;
 
-/// Returns the cache operator that `-dlcm` (`--def-load-cache`) gives to loads that name none. The last one counts, as for ptxas.
+/// Returns the cache operator that `-dlcm` (`--def-load-cache`) sets for loads without an operator. As for ptxas, the
+/// last option counts.
 pub fn load_cache(ptxas: &[String]) -> CacheOp {
     let mut found = CacheOp::Default;
     let mut arguments = ptxas.iter();

@@ -1,7 +1,7 @@
-//! Command lines: the table of options, cutting arguments into options and inputs, response files.
+//! Command lines: the table of options, splitting arguments into options and inputs, response files.
 //!
-//! [`table`] lists each option's name and value, [`lex`] cuts a command line with it so that every argument
-//! belongs to exactly one [`lex::Item`], and [`crate::invocation`] gives the items their meaning.
+//! [`table`] lists each option's name and value, [`lex`] splits a command line so that every argument belongs to
+//! exactly one [`lex::Item`], and [`crate::invocation`] interprets the items.
 
 pub mod device_file;
 pub mod lex;
@@ -9,17 +9,17 @@ pub mod load_cache;
 pub mod response;
 pub mod table;
 
-/// Whose command line it is.
+/// The compiler whose syntax a command line has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// nvcc's, and where they do not collide clang's options too. `warpline-nvcc` and `warpline-cc`.
+    /// nvcc's options, and clang's options that do not conflict with them: `warpline-nvcc` and `warpline-cc`.
     Nvcc,
-    /// clang's. `warpline-clang++` and `warpline-clang`.
+    /// clang's options: `warpline-clang++` and `warpline-clang`.
     Clang,
 }
 
 impl Dialect {
-    /// Returns the dialect that a program of this name speaks.
+    /// Returns the dialect for a program with this name.
     pub fn of_program(name: &str) -> Dialect {
         let file = name.rsplit('/').next().unwrap_or(name);
         if file.contains("clang") { Dialect::Clang } else { Dialect::Nvcc }

@@ -1,4 +1,4 @@
-//! Options from elsewhere: `@file`, nvcc's `--options-file`, and the variables `NVCC_PREPEND_FLAGS` and
+//! Options from other sources: `@file`, nvcc's `--options-file`, and the variables `NVCC_PREPEND_FLAGS` and
 //! `NVCC_APPEND_FLAGS`.
 
 use super::Dialect;
@@ -7,27 +7,27 @@ use std::path::PathBuf;
 /// A file of options cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ResponseError {
-    /// Not readable.
+    /// The file cannot be read.
     #[error("cannot read the options file '{}': {cause}", .path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The system's words.
+        /// The system's error message.
         cause: std::io::Error,
     },
     /// Files that include each other.
     #[error("options files are nested more than {LIMIT} deep at '{}': does a file name itself?", .0.display())]
     TooDeep(PathBuf),
-    /// Files that include one another again and again.
+    /// Files include each other too often.
     #[error("more than {MOST_FILES} options files are named, at last '{}': do they name each other?", .0.display())]
     TooMany(PathBuf),
 }
 
 const LIMIT: usize = 16;
-/// Each file may name others twice, so that their number doubles with each.
+/// The maximum number of files. Each file may name others twice, so their number can double with each level.
 const MOST_FILES: usize = 1000;
 
-/// Returns the whole command line: variables added for nvcc, files put in place of their names.
+/// Returns the complete command line: variables are added for nvcc, and files replace their names.
 pub fn expand(arguments: &[String], dialect: Dialect) -> Result<Vec<String>, ResponseError> {
     let mut whole = Vec::new();
     let variable = |name| std::env::var(name).map(|text| split(&text)).unwrap_or_default();
@@ -97,7 +97,7 @@ fn read_into(
     expand_into(&split(&String::from_utf8_lossy(&text)), dialect, depth + 1, files_read, result)
 }
 
-/// Splits as a shell would, without expansion: blanks separate, quotes and backslashes protect.
+/// Splits text as a shell would, without expansion: blanks separate, quotes and backslashes protect.
 pub fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -121,7 +121,7 @@ pub fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// Quotes a word for a POSIX shell, only where it must be.
+/// Quotes a word for a POSIX shell, if necessary.
 pub fn quote(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-+=./,:@%^#".contains(letter);
     if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }

@@ -1,28 +1,29 @@
-//! Every option that the driver supports, as data. What is not in the table is an unknown flag and goes to clang.
+//! Every option that the driver supports, as data. An option that is not in the table is an unknown flag and is passed
+//! to clang.
 
 use super::Dialect;
 use super::device_file::DeviceFile;
 
-/// How an option takes its value.
+/// The position of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// None: `-c`.
+    /// There is no value: `-c`.
     Flag,
-    /// The next argument, or after `=`: `-arch sm_75`, `-arch=sm_75`.
+    /// The value is the next argument, or follows `=`: `-arch sm_75`, `-arch=sm_75`.
     Value,
-    /// The next argument only: `-Xclang -x`.
+    /// The value is the next argument: `-Xclang -x`.
     Separate,
-    /// Only after `=`: `--cuda-gpu-arch=sm_75`.
+    /// The value follows `=`: `--cuda-gpu-arch=sm_75`.
     Equals,
-    /// The rest of the argument, which may be empty: `-O2`, `-O`.
+    /// The value is the rest of the argument, which may be empty: `-O2`, `-O`.
     Joined,
-    /// The rest of the argument, or the next one: `-Ifolder`, `-I folder`; with nvcc also `-I=folder`.
+    /// The value is the rest of the argument, or the next one: `-Ifolder`, `-I folder`; with nvcc also `-I=folder`.
     JoinedOrSeparate,
-    /// The next argument if it is one of nvcc's kinds of warning: `-Werror all-warnings`.
+    /// The value is the next argument if it is one of nvcc's kinds of warnings: `-Werror all-warnings`.
     WarningKind,
 }
 
-/// What an option means to the driver.
+/// The meaning of an option for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// Output file.
@@ -45,7 +46,7 @@ pub enum Meaning {
     Shared,
     /// Preprocess.
     Preprocess,
-    /// nvcc's C++ source for the host (`-cuda`), in place of which the preprocessed source is made.
+    /// nvcc's C++ source for the host (`-cuda`), instead of which the preprocessed source is generated.
     HostSource,
     /// Stop at assembly.
     Assembly,
@@ -57,13 +58,13 @@ pub enum Meaning {
     DependenciesOnly,
     /// Another result of clang alone: `-fsyntax-only`, `--cuda-device-only`, `-print-…`, `-dumpversion`.
     ClangOnly,
-    /// A result that only nvcc makes.
+    /// A result that only nvcc can generate.
     NvccOnly,
-    /// Print the architectures that can be compiled for, with this beginning of their names.
+    /// Print the supported architectures, with this prefix of their names.
     ListArchitectures(&'static str),
-    /// Language of the inputs after it.
+    /// The language of the inputs after the option.
     Language,
-    /// Virtual or real architecture, as `sm_75`, `compute_75`, `native`, or a list.
+    /// A virtual or real architecture, such as `sm_75`, `compute_75`, `native`, or a list.
     Architecture,
     /// `arch=compute_75,code=[sm_75,compute_75]`.
     GenerateCode,
@@ -77,15 +78,15 @@ pub enum Meaning {
     DeviceDebug,
     /// `-dopt`.
     DeviceOptimize,
-    /// Allows what clang allows anyway; nvcc defines this macro for it.
+    /// Allows something that clang always allows; nvcc defines this macro for it.
     Defines(&'static str),
-    /// Line information: always made, so there is nothing to do.
+    /// Line information, which is always generated, so the option has no effect.
     LineInfo,
-    /// To the host compilation and the link, comma-separated.
+    /// Arguments for the host compilation and the link, comma-separated.
     HostArguments,
-    /// To the linker, comma-separated with nvcc.
+    /// Arguments for the linker, comma-separated with nvcc.
     LinkerArguments,
-    /// To ptxas, comma-separated.
+    /// Arguments for ptxas, comma-separated.
     PtxasArguments,
     /// `-use_fast_math`.
     FastMath,
@@ -99,27 +100,27 @@ pub enum Meaning {
     RelocatableOn,
     /// Whole-program device code.
     RelocatableOff,
-    /// Registers per thread.
+    /// The maximum number of registers per thread.
     MaxRegisters,
     /// `-default-stream`.
     DefaultStream,
-    /// The CUDA toolkit.
+    /// The path of the CUDA toolkit.
     CudaPath,
-    /// To all compilations as `-<clang's spelling><value>`.
+    /// Passed to all compilations as `-<clang's spelling><value>`.
     Common(&'static str),
-    /// As given to all compilations and the link: `-pthread`.
+    /// Passed unchanged to all compilations and the link: `-pthread`.
     CompileAndLink,
-    /// To the link as `-<clang's spelling><value>`, in its place among the inputs.
+    /// Passed to the link as `-<clang's spelling><value>`, at its position among the inputs.
     LinkItem(&'static str),
-    /// To the device compilation: `-Xarch_device`.
+    /// Passed to the device compilation: `-Xarch_device`.
     DeviceOnly,
-    /// To the host compilation: `-Xarch_host`.
+    /// Passed to the host compilation: `-Xarch_host`.
     HostOnly,
     /// Writes dependencies in addition to compiling; the value is clang's spelling.
     Dependencies(&'static str),
-    /// Name of the dependency file.
+    /// The name of the dependency file.
     DependencyFile,
-    /// Target name in the dependency file; the value is clang's spelling.
+    /// The target name in the dependency file; the value is clang's spelling.
     DependencyTarget(&'static str),
     /// Treat warnings as errors.
     WarningsAsErrors,
@@ -133,15 +134,15 @@ pub enum Meaning {
     Help,
     /// More options in files, comma-separated.
     OptionsFile,
-    /// Requests the default, or something without meaning here that does no harm: no note is printed.
+    /// Requests the default, or something without meaning here that causes no problem: no note is printed.
     Accepted,
-    /// Has no effect here and might be missed: named in a note.
+    /// Has no effect here although the user may expect one: a note names it.
     Ignored,
     /// Keep the PTX of device code.
     Keep,
-    /// The folder for it.
+    /// The folder for the PTX.
     KeepFolder,
-    /// Print what ptxas reports of kernels.
+    /// Print ptxas's report on kernels.
     ResourceUsage,
     /// `--warpline-dump`.
     WarplineDump,
@@ -169,7 +170,7 @@ pub enum Meaning {
     WarplineSource,
     /// `--warpline-names`.
     WarplineNames,
-    /// Functions without an execution space are the device's.
+    /// Makes functions without an execution space device functions.
     DeviceByDefault,
     /// `--warpline-runtime`.
     WarplineRuntime,
@@ -184,13 +185,13 @@ pub enum Meaning {
 /// One row of the table.
 #[derive(Debug)]
 pub struct Spec {
-    /// Names without dashes. Those of several letters may have one dash or two.
+    /// The names without dashes. Names with several letters may have one dash or two.
     pub names: &'static [&'static str],
-    /// How it takes its value.
+    /// The position of the value.
     pub form: Form,
-    /// `None`: both dialects.
+    /// The dialect; `None` means both dialects.
     pub dialect: Option<Dialect>,
-    /// What it means.
+    /// The meaning of the option.
     pub meaning: Meaning,
 }
 
@@ -208,10 +209,10 @@ const fn clang(names: &'static [&'static str], form: Form, meaning: Meaning) -> 
 
 use Form::{Equals, Flag, Joined, JoinedOrSeparate, Separate, Value, WarningKind};
 
-/// The table. nvcc's options are those of the CUDA 13.0 compiler driver manual and of older releases; clang's are
-/// those that concern CUDA, that take a separate value, or that change what the driver does.
+/// The table. nvcc's options are those in the manual of the CUDA 13.0 compiler driver and of older releases. clang's
+/// options are those that affect CUDA, that have a separate value, or that change the driver's actions.
 pub const TABLE: &[Spec] = &[
-    // Warpline's own.
+    // Warpline's own options.
     both(&["warpline-dump"], Value, Meaning::WarplineDump),
     both(&["warpline-toolkit"], Flag, Meaning::WarplineToolkit),
     both(&["warpline-cautious"], Flag, Meaning::WarplineCautious),
@@ -229,7 +230,7 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-system"], Value, Meaning::WarplineSystem),
     both(&["warpline-registers"], Value, Meaning::WarplineRegisters),
     both(&["warpline-parameters"], Value, Meaning::WarplineParameters),
-    // What to make.
+    // The kind of the result.
     nvcc(&["o", "output-file"], Value, Meaning::Output),
     clang(&["o"], JoinedOrSeparate, Meaning::Output),
     clang(&["output"], Value, Meaning::Output),
@@ -281,7 +282,7 @@ pub const TABLE: &[Spec] = &[
     nvcc(&["use_fast_math"], Flag, Meaning::FastMath),
     nvcc(&["ftz"], Value, Meaning::FlushDenormals),
     nvcc(&["fmad"], Value, Meaning::MultiplyAdd),
-    // Division and square root are exact on the CPU device either way.
+    // Division and square root are exact on the CPU device with either value.
     nvcc(&["prec-div", "prec-sqrt"], Value, Meaning::Accepted),
     nvcc(&["rdc", "relocatable-device-code"], Value, Meaning::Relocatable),
     both(&["fgpu-rdc", "fcuda-rdc"], Flag, Meaning::RelocatableOn),
@@ -299,7 +300,7 @@ pub const TABLE: &[Spec] = &[
     nvcc(&["e", "entries"], Value, Meaning::Ignored),
     nvcc(&["extra-device-vectorization", "device-stack-protector", "pg", "profile"], Flag, Meaning::Ignored),
     nvcc(&["restrict"], Flag, Meaning::Ignored),
-    // For the preprocessor and the language.
+    // Options of the preprocessor and of the language.
     both(&["I"], JoinedOrSeparate, Meaning::Common("-I")),
     nvcc(&["include-path"], Value, Meaning::Common("-I")),
     both(&["D"], JoinedOrSeparate, Meaning::Common("-D")),
@@ -339,7 +340,7 @@ pub const TABLE: &[Spec] = &[
     both(&["MT"], JoinedOrSeparate, Meaning::DependencyTarget("-MT")),
     nvcc(&["dependency-target-name"], Value, Meaning::DependencyTarget("-MT")),
     both(&["MQ"], JoinedOrSeparate, Meaning::DependencyTarget("-MQ")),
-    // For other programs.
+    // Arguments for other programs.
     nvcc(&["Xcompiler", "compiler-options"], Value, Meaning::HostArguments),
     both(&["Xlinker"], Separate, Meaning::LinkerArguments),
     nvcc(&["Xlinker", "linker-options"], Value, Meaning::LinkerArguments),
@@ -375,7 +376,7 @@ pub const TABLE: &[Spec] = &[
     nvcc(&["ldir", "libdevice-directory", "target-dir", "target-directory"], Value, Meaning::Ignored),
     nvcc(&["nodlink", "nodevicelink", "no-device-link"], Flag, Meaning::Ignored),
     nvcc(&["hls", "host-linker-script", "gen-hls", "aug-hls"], Value, Meaning::Ignored),
-    // What clang does anyway.
+    // Options for behaviour that clang always has.
     nvcc(&["expt-relaxed-constexpr"], Flag, Meaning::Defines("__CUDACC_RELAXED_CONSTEXPR__")),
     nvcc(&["expt-extended-lambda", "extended-lambda"], Flag, Meaning::Defines("__CUDACC_EXTENDED_LAMBDA__")),
     nvcc(&["allow-unsupported-compiler"], Flag, Meaning::Accepted),
@@ -415,11 +416,11 @@ pub const TABLE: &[Spec] = &[
     nvcc(&["res-usage", "resource-usage"], Flag, Meaning::ResourceUsage),
     nvcc(&["opt-info"], Value, Meaning::Ignored),
     nvcc(&["source-in-ptx", "src-in-ptx"], Flag, Meaning::Accepted),
-    // NVRTC's alone.
+    // Options that only NVRTC has.
     nvcc(&["default-device", "device-as-default-execution-space"], Flag, Meaning::DeviceByDefault),
     nvcc(&["builtin-move-forward", "builtin-initializer-list", "modify-stack-limit"], Value, Meaning::Accepted),
     nvcc(&["no-source-include", "no-cache", "minimal"], Flag, Meaning::Accepted),
-    // Guiding the driver.
+    // Options that control the driver.
     nvcc(&["t"], JoinedOrSeparate, Meaning::Accepted),
     nvcc(&["threads"], Value, Meaning::Accepted),
     nvcc(&["keep", "save-temps"], Flag, Meaning::Keep),

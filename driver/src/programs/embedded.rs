@@ -1,4 +1,4 @@
-//! Files that `warpline-cc` carries, unpacked to the user's cache when first needed.
+//! Files that `warpline-cc` contains; they are unpacked to the user's cache when they are first needed.
 
 use std::path::PathBuf;
 use warpline_toolchain::{ToolchainError, cache};
@@ -6,7 +6,8 @@ use warpline_toolchain::{ToolchainError, cache};
 /// The runtime: CUDA's API on the CPU device, linked into every program.
 const RUNTIME: &[u8] = include_bytes!(env!("WARPLINE_RUNTIME_LIBRARY"));
 
-/// Name and text of a header that reads the toolkit's header of the same name without `__CUDACC_RTC__`, see [`RUN_TIME_FOLDER`].
+/// The name and the text of a header that reads the toolkit's header of the same name without `__CUDACC_RTC__`, see
+/// [`RUN_TIME_FOLDER`].
 macro_rules! as_compiled_ahead {
     ($name:literal) => {
         (
@@ -20,11 +21,11 @@ macro_rules! as_compiled_ahead {
     };
 }
 
-/// Folder of headers for source that a program compiles while it runs. Under `__CUDACC_RTC__` the toolkit's headers leave out what
-/// NVRTC's own library contains, such as the arithmetic of `__half`; clang needs their text.
+/// The folder of headers for source that a program compiles while it runs. With `__CUDACC_RTC__`, the toolkit's headers
+/// omit code that NVRTC's own library contains, such as the arithmetic of `__half`; clang needs the text of this code.
 pub const RUN_TIME_FOLDER: &str = "warpline/run_time";
 
-/// Headers, by their name under the include folder.
+/// The headers, by their names in the include folder.
 const HEADERS: [(&str, &str); 34] = [
     ("warpline.h", include_str!("../../include/warpline.h")),
     ("cuda_profiler_api.h", include_str!("../../include/cuda_profiler_api.h")),
@@ -59,7 +60,7 @@ const HEADERS: [(&str, &str); 34] = [
     as_compiled_ahead!("cuda_pipeline_primitives.h"),
     as_compiled_ahead!("curand_kernel.h"),
     as_compiled_ahead!("mma.h"),
-    // What precompiled headers are made of: what is included before any source.
+    // The source of the precompiled headers, and the headers that are included before any source.
     ("warpline/precompiled.cu", ""),
 ];
 

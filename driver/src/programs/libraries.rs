@@ -1,9 +1,10 @@
-//! NVIDIA's libraries, of which the CPU device has none: what a failed compilation or link has to do with them.
+//! NVIDIA's libraries, which the CPU device does not have. This file determines whether a failed compilation or link
+//! needs one of them.
 
 use crate::message;
 use warpline_toolchain::packages;
 
-/// Beginnings of headers' and libraries' names, and what they belong to.
+/// Prefixes of the names of headers and libraries, and the library to which they belong.
 const LIBRARIES: [(&str, &str); 11] = [
     ("cublas", "cuBLAS"),
     ("cudnn", "cuDNN"),
@@ -31,12 +32,12 @@ pub fn of_missing_header(diagnostics: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the library among a link's `-l`.
+/// Returns the library among the `-l` options of a link.
 pub fn of_link(items: &[String]) -> Option<&'static str> {
     items.iter().find_map(|item| known(item.strip_prefix("-l")?))
 }
 
-/// Reports why something failed.
+/// Reports that a library is missing.
 pub fn report_missing(library: &str) {
     message::line(format_args!(
         "warpline-cc: note: {library} is a library of NVIDIA's that is not provided: programs that need it cannot be built for \

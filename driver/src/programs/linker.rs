@@ -1,5 +1,5 @@
-//! The linker of shared objects that need neither clang nor system libraries: one in the folder of `warpline-cc`, or
-//! the system's.
+//! The linker of shared objects that need neither clang nor system libraries: a linker in the folder of `warpline-cc`,
+//! or the system's.
 
 use crate::command::Command;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use warpline_toolchain::ToolchainError;
 use warpline_toolchain::packages;
 use warpline_toolchain::programs::{companion, find};
 
-/// Names the linker to use instead of searching for one: a program that understands `ld`'s options.
+/// Names the linker to use instead of a search: a program with `ld`'s options.
 const VARIABLE: &str = "WARPLINE_LD";
 
-/// Programs that understand `ld`'s options, the preferred first.
+/// Programs with `ld`'s options, in the order of preference.
 const LINKERS: [&str; 4] = ["ld.lld", "ld", "ld.bfd", "ld.gold"];
 
-/// Returns the link of `objects` to the shared object `output`. Undefined symbols are resolved in the process that
-/// loads it.
+/// Returns the command that links `objects` to the shared object `output`. Undefined symbols are resolved in the
+/// process that loads it.
 pub fn shared_object(objects: &[&Path], output: &Path) -> Result<Command, ToolchainError> {
     let link = Command::new(linker()?)
         .args([
@@ -31,15 +31,15 @@ pub fn shared_object(objects: &[&Path], output: &Path) -> Result<Command, Toolch
     Ok(objects.iter().fold(link, |link, object| link.path(object)))
 }
 
-/// Returns the link of the runtime's archive to a shared library. It needs the system's own libraries, which a C
-/// compiler adds; it is made once, where Warpline is packaged.
+/// Returns the command that links the runtime's archive to a shared library. It needs the system's own libraries, which
+/// a C compiler adds. The library is made once, when Warpline is packaged.
 pub fn runtime(archive: &Path, output: &Path) -> Result<Command, ToolchainError> {
     let compiler = find("cc").or_else(|| find("gcc")).ok_or_else(|| ToolchainError::Missing {
         what: "a C compiler, to link the runtime with the system's libraries".into(),
         looked_at: "cc and gcc on PATH".into(),
         cure: packages::install(&["g++"]),
     })?;
-    // All of the archive: nothing refers to its functions in this link.
+    // The complete archive is linked, because nothing refers to its functions in this link.
     Ok(Command::new(compiler)
         .args(["-shared", "-Wl,-soname,libwarpline_rt.so", "-Wl,-Bsymbolic", "-o"])
         .path(output)

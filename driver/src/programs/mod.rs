@@ -1,4 +1,4 @@
-//! Programs and files that the driver uses, and how it runs them.
+//! The programs and files that the driver uses, and how it runs the programs.
 
 pub mod embedded;
 pub(crate) mod libraries;

@@ -1,6 +1,7 @@
-//! A folder that looks like a CUDA toolkit and links Warpline's runtime: headers, libdevice and programs are those of
-//! the toolkit found, `bin/nvcc` is `warpline-cc`, and the libraries named cudart and nvrtc are the runtime. Build
-//! systems that query nvcc for its toolkit, and then link with a compiler of their own, so still link the runtime.
+//! The substitute toolkit: a folder with the structure of a CUDA toolkit that links Warpline's runtime. Headers,
+//! libdevice and programs are those of the real toolkit, `bin/nvcc` is `warpline-cc`, and the libraries named cudart
+//! and nvrtc are the runtime. Build systems that query nvcc for its toolkit, and then link with another compiler, also
+//! link the runtime in this way.
 
 use crate::error::DriverError;
 use crate::link::cmake_steps::PROGRAMS;
@@ -12,14 +13,14 @@ use warpline_toolchain::cache::{self, content_hash};
 use warpline_toolchain::cuda::{Cuda, SHIM_MARKER};
 use warpline_toolchain::interrupt;
 
-/// System libraries that the runtime, a Rust static library, needs (`rustc --print native-static-libs`).
+/// The system libraries that the runtime, a Rust static library, needs (`rustc --print native-static-libs`).
 const RUNTIME_NEEDS: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl";
 
-/// Where the NVIDIA driver installs its library.
+/// The paths where the NVIDIA driver installs its library.
 const DRIVER_LIBRARIES: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
 
-/// Raised when what is in the folder changes, so that an older one is not used.
+/// Increased when the content of the folder changes, so that an older folder is not used.
 const LAYOUT: u32 = 9;
 
 /// CMake's toolchain file for projects that are built with the folder.
@@ -28,7 +29,7 @@ const TOOLCHAIN_FILE: &str = include_str!("../../cmake/toolchain.cmake");
 /// An archive without members.
 const EMPTY_ARCHIVE: &str = "!<arch>\n";
 
-/// Makes the folder in the cache, or finds it there.
+/// Creates the folder in the cache, or finds it there.
 pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     let runtime = embedded::runtime_library()?;
     let driver = std::env::current_exe().map_err(DriverError::reading("/proc/self/exe"))?;
@@ -41,7 +42,8 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     if folder.join(SHIM_MARKER).is_file() {
         return Ok(folder);
     }
-    // Made under another name and renamed: compilers running at the same time see all of it or nothing.
+    // The folder is created under another name and renamed: compilers that run at the same time see either the complete
+    // folder or none.
     std::fs::create_dir_all(&cache).map_err(DriverError::writing(&cache))?;
     let holder = tempfile::Builder::new().prefix(".toolkit.").tempdir_in(&cache);
     let holder = holder.map_err(DriverError::writing(&cache))?;
@@ -56,8 +58,9 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     made.map(|()| folder).map_err(DriverError::writing(partial))
 }
 
-/// Returns the toolkit's headers, and ours where it has none: host files that another compiler compiles find them, too. NVML's
-/// is ours in any case, as there is no library behind the toolkit's.
+/// Adds the toolkit's headers, and Warpline's headers for those that the toolkit does not have, so that host files
+/// compiled by another compiler find them as well. NVML's header is always Warpline's, because the toolkit's header has
+/// no library here.
 fn headers(folder: &Path, cuda: &Path, own: &Path) -> io::Result<()> {
     std::fs::create_dir(folder)?;
     for entry in std::fs::read_dir(cuda)?.flatten() {
@@ -101,7 +104,7 @@ fn fill(
     symlink(cuda.root.join("nvvm"), folder.join("nvvm"))?;
     headers(&folder.join("include"), &cuda.include(), own_headers)?;
     symlink("lib64", folder.join("lib"))?;
-    // Meson searches a toolkit in the folder of its target.
+    // Meson searches for a toolkit in the folder of its target.
     let target = folder.join("targets/x86_64-linux");
     std::fs::create_dir_all(&target)?;
     symlink("../../include", target.join("include"))?;
@@ -117,29 +120,30 @@ fn fill(
     for (program, _) in PROGRAMS {
         symlink(driver, folder.join("bin").join(program))?;
     }
-    // Linker scripts: a static library cannot list its dependencies.
+    // The libraries are linker scripts, because a static library cannot list its dependencies.
     let script = format!("INPUT ( \"{}\" {RUNTIME_NEEDS} )\n", runtime.display());
     for name in ["libcudart_static.a", "libcudart.so", "libnvrtc_static.a", "libnvrtc.so"] {
         std::fs::write(folder.join("lib64").join(name), &script)?;
     }
     std::fs::write(folder.join("lib64/libcudadevrt.a"), EMPTY_ARCHIVE)?;
-    // The runtime offers much of the driver's library, too. What it does not is NVIDIA's, where that is installed.
+    // The runtime also offers a large part of the driver's library. Other functions come from NVIDIA's library, if it
+    // is installed.
     let rest = nvidias.map(|library| format!("AS_NEEDED ( \"{}\" )", library.display())).unwrap_or_default();
     let script = format!("INPUT ( \"{}\" {RUNTIME_NEEDS} {rest} )\n", runtime.display());
     std::fs::write(folder.join("lib64/libcuda.a"), script)?;
-    // Linked statically, NVRTC has parts in libraries of their own.
+    // If NVRTC is linked statically, parts of it are in separate libraries.
     for name in ["nvrtc-builtins_static", "nvptxcompiler_static"] {
         std::fs::write(folder.join("lib64").join(format!("lib{name}.a")), EMPTY_ARCHIVE)?;
     }
-    // NVTX is in its headers, ours or NVIDIA's; before version 3 it was a library. Many a project links cuBLAS to all
-    // of its programs, also to those that call nothing of it.
+    // NVTX is implemented in its headers, which are Warpline's or NVIDIA's; before version 3, it was a library. Many
+    // projects link cuBLAS to all of their programs, including those that do not call it.
     for name in ["nvToolsExt", "cublas", "cublasLt"] {
         let real = ["lib", "lib64"].map(|part| cuda.root.join(part).join(format!("lib{name}.so")));
         if !real.iter().any(|library| library.exists()) {
             std::fs::write(folder.join("lib64").join(format!("lib{name}.a")), EMPTY_ARCHIVE)?;
         }
     }
-    // NVML is in our header.
+    // NVML is implemented in Warpline's header.
     std::fs::write(folder.join("lib64/libnvidia-ml.a"), EMPTY_ARCHIVE)?;
     std::fs::write(folder.join("warpline.cmake"), TOOLCHAIN_FILE)?;
     std::fs::write(folder.join(SHIM_MARKER), format!("{}\n", cuda.root.display()))

@@ -1,4 +1,4 @@
-//! The tools and files of one run of the driver, searched when first needed.
+//! The tools and files of one run of the driver; they are searched for when they are first needed.
 
 use crate::architecture;
 use crate::command;
@@ -21,13 +21,13 @@ fn requests_openmp(invocation: &Invocation) -> bool {
 
 /// Returns whether a source includes `omp.h`, which g++ finds with and without `-fopenmp`.
 fn names_openmp(invocation: &Invocation) -> bool {
-    // A pipe can be read once, and not here.
+    // A pipe can be read only once, so it is not read here.
     let files = invocation.sources().map(|input| Path::new(&input.path)).filter(|path| path.is_file());
     let mut texts = files.map(std::fs::read_to_string);
     texts.any(|text| text.is_ok_and(|text| text.contains("omp.h")))
 }
 
-/// For OpenMP where clang lacks its header: the folder of g++'s.
+/// Returns the folder of g++'s OpenMP header, if OpenMP is used and clang does not have the header.
 fn openmp_functions(invocation: &Invocation, clang: &Clang) -> Option<PathBuf> {
     if !requests_openmp(invocation) && !names_openmp(invocation) {
         return None;
@@ -40,31 +40,31 @@ fn openmp_functions(invocation: &Invocation, clang: &Clang) -> Option<PathBuf> {
     Some(PathBuf::from(folder.trim()))
 }
 
-/// Option that enables OpenMP.
+/// The option that enables OpenMP.
 pub const OPENMP: &str = "-fopenmp";
 
-/// Everything that compiling needs besides the command line.
+/// Everything that a compilation needs in addition to the command line.
 pub struct Tools {
     /// The compiler.
     pub clang: Clang,
     /// The toolkit.
     pub cuda: Cuda,
-    /// Our headers.
+    /// Warpline's headers.
     pub include: PathBuf,
-    /// Chosen architecture, as 75 for `sm_75`.
+    /// The selected architecture; 75 means `sm_75`.
     pub architecture: u32,
-    /// Requested architecture.
+    /// The requested architecture.
     pub requested_architecture: u32,
-    /// Differences from the request, in a sentence each.
+    /// The differences from the request, one sentence each.
     pub notes: Vec<String>,
-    /// Where `-fopenmp` cannot be had: the folder of g++'s `omp.h`, for programs that only call OpenMP's functions.
+    /// If `-fopenmp` is not available: the folder of g++'s `omp.h`, for programs that only call OpenMP's functions.
     pub openmp_functions: Option<PathBuf>,
     temporary: TempDir,
     _removal: Removal,
 }
 
 impl Tools {
-    /// Finds everything.
+    /// Finds all tools.
     pub fn find(invocation: &Invocation) -> Result<Tools, DriverError> {
         let clang = clang::clang()?;
         let cuda = fetch::find_or_fetch(invocation.cuda_path.as_deref(), |text| {
@@ -100,41 +100,42 @@ impl Tools {
         })
     }
 
-    /// Folder of intermediate files, removed at the end.
+    /// Returns the folder of intermediate files, which is removed at the end.
     pub fn temporary(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Returns the look-alike toolkit, see [`crate::programs::toolkit`].
+    /// Returns the substitute toolkit, see [`crate::programs::toolkit`].
     pub fn toolkit(&self) -> Result<PathBuf, DriverError> {
         crate::programs::toolkit::folder(&self.cuda)
     }
 
-    /// `-L` for the runtime under CUDA's names.
+    /// Returns `-L` for the runtime with CUDA's library names.
     pub fn link_path(&self) -> Result<String, DriverError> {
         Ok(format!("-L{}", self.toolkit()?.join("lib64").display()))
     }
 
-    /// Arguments as clang can take them here.
+    /// Returns the arguments in a form that clang supports here.
     pub fn without_openmp(&self, arguments: &[String]) -> Vec<String> {
         if self.openmp_functions.is_none() {
             return arguments.to_vec();
         }
         let each = |argument: &String| match argument == OPENMP {
-            // clang's way to leave the pragmas alone and link the functions of g++'s library.
+            // With this option, clang ignores the pragmas and links the functions of g++'s library.
             true => "-fopenmp=libgomp".into(),
             false => argument.clone(),
         };
         arguments.iter().map(each).collect()
     }
 
-    /// Where `omp.h` is when it is g++'s, for both sides.
+    /// Returns the options for the folder of `omp.h`, for both sides, if it is g++'s header.
     pub fn openmp_headers(&self) -> Vec<String> {
         let folder = self.openmp_functions.iter();
         folder.flat_map(|folder| ["-idirafter".into(), folder.display().to_string()]).collect()
     }
 
-    /// Folders whose files are not the user's code: compiler, toolkit, system and our own headers.
+    /// Returns the folders whose files are not the user's code: headers of the compiler, the toolkit, the system and
+    /// Warpline.
     pub fn system_folders(&self) -> Vec<String> {
         let resolved = |path: PathBuf| path.canonicalize().ok().filter(|real| *real != path);
         let folders = [
@@ -149,7 +150,7 @@ impl Tools {
         folders
             .into_iter()
             .chain(resource)
-            // The look-alike toolkit, by whose name a makefile may give its headers.
+            // The substitute toolkit, because a makefile may name its headers by this folder.
             .chain(warpline_toolchain::cache::folder().ok())
             .flat_map(|path| resolved(path.clone()).into_iter().chain([path]))
             .map(|path| path.display().to_string())

@@ -1,11 +1,12 @@
-//! The constraint `"C"` of nvcc's inline assembly: an operand that is a constant array of characters, whose text is in the
-//! assembly. clang has no such constraint, but takes a constant expression for the whole text, which is put together from its parts
-//! by `warpline_asm_text` of `warpline/compatibility.h`.
+//! The constraint `"C"` of nvcc's inline assembly: an operand that is a constant array of characters, whose text
+//! becomes part of the assembly. clang does not have this constraint, but accepts a constant expression for the whole
+//! text. `warpline_asm_text` of `warpline/compatibility.h` composes this text from its parts.
 
 use super::unit::code;
 use std::ops::Range;
 
-/// The text with such operands put into the assembly; `None` if there are none. Lines stay where they are.
+/// Returns the text with such operands inserted into the assembly, or `None` if there are none. Line numbers do not
+/// change.
 pub fn inserted(text: &str) -> Option<String> {
     if !text.contains("\"C\"") {
         return None;
@@ -34,7 +35,7 @@ pub fn inserted(text: &str) -> Option<String> {
 
 /// An operand of a statement.
 struct Operand<'t> {
-    /// With the blanks around it.
+    /// The operand with the blanks around it.
     whole: &'t str,
     name: Option<&'t str>,
     /// The expression of an operand with the constraint `"C"`.
@@ -43,13 +44,13 @@ struct Operand<'t> {
 
 /// An assembly statement with operands.
 struct Statement<'t> {
-    /// What the parentheses contain.
+    /// The range between the parentheses.
     inner: Range<usize>,
-    /// The text, as literals.
+    /// The text of the assembly, as literals.
     template: &'t str,
     outputs: Vec<Operand<'t>>,
     inputs: Vec<Operand<'t>>,
-    /// The rest, from its colon on.
+    /// The rest of the statement, from its colon on.
     rest: &'t str,
 }
 
@@ -74,7 +75,7 @@ impl<'t> Statement<'t> {
         })
     }
 
-    /// What stands between the parentheses instead.
+    /// Returns the range of the parentheses' content, and its replacement.
     fn respelled(&self) -> Option<(Range<usize>, String)> {
         self.inputs.iter().find(|operand| operand.constant.is_some())?;
         let all: Vec<&Operand<'_>> = self.outputs.iter().chain(&self.inputs).collect();
@@ -94,7 +95,7 @@ fn is_qualifier(word: &str) -> bool {
     ["volatile", "__volatile__", "__volatile", "inline", "goto"].contains(&word)
 }
 
-/// Returns the closing parenthesis of the one at `open`, and the places of a sign directly between the two.
+/// Returns the closing parenthesis for the one at `open`, and the positions of a sign directly between the two.
 fn borders(bytes: &[u8], code: &[bool], open: usize, sign: u8) -> Option<(usize, Vec<usize>)> {
     let (mut depth, mut places) = (0usize, Vec::new());
     for at in (open..bytes.len()).filter(|&at| code[at]) {
@@ -110,7 +111,7 @@ fn borders(bytes: &[u8], code: &[bool], open: usize, sign: u8) -> Option<(usize,
     None
 }
 
-/// Returns the operands in a range that commas separate.
+/// Returns the operands in a range, which commas separate.
 fn operands<'t>(text: &'t str, code: &[bool], range: Range<usize>) -> Option<Vec<Operand<'t>>> {
     if text[range.clone()].trim().is_empty() {
         return Some(Vec::new());
@@ -136,8 +137,8 @@ fn operand(whole: &str) -> Operand<'_> {
     Operand { whole, name, constant: constant.filter(|value| value.starts_with('(') && value.ends_with(')')) }
 }
 
-/// Arguments that make up the assembly: the literals, parted where constant operands stand, with other operands by their new numbers.
-/// `None` if there is something that is not a literal.
+/// Returns the arguments that compose the assembly: the literals, split at constant operands, with other operands by
+/// their new numbers. Returns `None` if a part is not a literal.
 fn literals(template: &str, operands: &[&Operand<'_>]) -> Option<String> {
     let mut new = String::new();
     let mut letters = template.char_indices();
@@ -155,7 +156,7 @@ fn literals(template: &str, operands: &[&Operand<'_>]) -> Option<String> {
         let end = literal_end(&template[at + 1..])?;
         new += &content(&template[at + 1..at + 1 + end], operands)?;
         new.push('"');
-        // Behind the closing quotation mark.
+        // The position after the closing quotation mark.
         letters = template.char_indices();
         letters.nth(template[..at + 1 + end].chars().count());
     }
@@ -171,7 +172,7 @@ fn literal_end(rest: &str) -> Option<usize> {
     })
 }
 
-/// Returns the content of a literal, in which constant operands are arguments of their own.
+/// Returns the content of a literal, in which constant operands are separate arguments.
 fn content(text: &str, operands: &[&Operand<'_>]) -> Option<String> {
     let mut new = String::new();
     let mut rest = text;
@@ -184,7 +185,7 @@ fn content(text: &str, operands: &[&Operand<'_>]) -> Option<String> {
         } else if let Some(end) = after.strip_prefix('[').and_then(|rest| rest.find(']')) {
             (operands.iter().position(|one| one.name == Some(&after[1..=end])), end + 2)
         } else {
-            // A doubled sign, or a register.
+            // This is a doubled sign, or a register.
             let length = usize::from(after.starts_with('%'));
             new += &rest[at..=at + length];
             rest = &after[length..];

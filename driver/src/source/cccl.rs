@@ -1,23 +1,24 @@
-//! Headers of CCCL as clang takes them. The toolkit's own files stay as they are: clang is shown changed texts.
+//! CCCL's headers in a form that clang accepts. The toolkit's own files are not changed; clang receives changed texts.
 //!
-//! - A block's `cuda::barrier` has a destructor, with which clang refuses the usual `__shared__ cuda::barrier<…> b;`,
-//!   and `cuda::pipeline_shared_state` with it. nvcc only warns: the destructor of a shared variable is never called. It
-//!   is removed.
-//! - From sm_80 on barriers are PTX's `mbarrier` objects; the header's own form for older architectures does the same
-//!   with atomic operations. It is used if no code for a GPU is made: there, code that uses the object as an `mbarrier`
-//!   directly must find one.
+//! - A block's `cuda::barrier` has a destructor, for which clang refuses the usual `__shared__ cuda::barrier<…> b;`,
+//!   and also `cuda::pipeline_shared_state`. nvcc only warns, because the destructor of a shared variable is never
+//!   called. The destructor is removed.
+//! - From sm_80 on, barriers are PTX's `mbarrier` objects; the header's own form for older architectures does the same
+//!   with atomic operations. The older form is used if no code for a GPU is generated; on a GPU, code that uses the
+//!   object directly as an `mbarrier` must find one.
 
 use std::path::{Path, PathBuf};
 
 const BARRIER: &str = "cuda/__barrier/barrier_block_scope.h";
 const IS_MBARRIER: &str = "cuda/__memcpy_async/is_local_smem_barrier.h";
 
-/// Returns whether sources include what is changed.
+/// Returns whether sources include a changed header.
 pub fn concerns(files: &[(PathBuf, String)]) -> bool {
     files.iter().any(|(_, text)| ["cuda/barrier", "cuda/pipeline"].iter().any(|name| text.contains(name)))
 }
 
-/// Returns the changed files and their texts, below CCCL's folder. Of a release in which they look otherwise there are none.
+/// Returns the changed files and their texts, below CCCL's folder. The list is empty for a release in which the files
+/// have another content.
 pub fn changed(folder: &Path, gpu: bool) -> Vec<(PathBuf, String)> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let Some(barrier) = read(BARRIER).and_then(|text| without_destructor(&text)) else { return Vec::new() };
@@ -28,7 +29,7 @@ pub fn changed(folder: &Path, gpu: bool) -> Vec<(PathBuf, String)> {
     }
 }
 
-/// Lines stay where they are.
+/// Removes the destructor. Line numbers do not change.
 fn without_destructor(text: &str) -> Option<String> {
     let start = text.find("_LIBCUDACXX_HIDE_FROM_ABI ~barrier()")?;
     let body = start + text[start..].find('{')?;

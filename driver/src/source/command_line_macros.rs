@@ -1,31 +1,33 @@
 //! Macros of the command line (`-D`, `-U`) that are defined after the headers that are read before every source.
 //!
-//! nvcc reads `cuda_runtime.h` before a source, whose own names are reserved ones. clang's wrapper also reads `cuda.h` and cuRAND's
-//! headers, whose parameters have names like `N` and `X`. A macro that a program's build defines with `-DN=1024` would change these
-//! headers. It is therefore defined in a file of its own, [`FILE`], which is read after them and before the user's first file.
+//! nvcc reads `cuda_runtime.h` before a source; the names in this header are reserved. clang's wrapper also reads
+//! `cuda.h` and cuRAND's headers, whose parameters have names like `N` and `X`. A macro that a program's build defines
+//! with `-DN=1024` would change these headers. It is therefore defined in a separate file, [`FILE`], which is read
+//! after them and before the user's first file.
 //!
-//! Macros that those headers test in conditions stay on the command line: reserved names, and the beginnings in [`TESTED`].
+//! Macros that those headers test in conditions stay on the command line: reserved names, and the prefixes in
+//! [`TESTED`].
 
 use crate::invocation::Invocation;
 
-/// Name of the file among Warpline's headers. An overlay supplies its text.
+/// The name of the file among Warpline's headers. An overlay provides its text.
 pub const FILE: &str = "warpline/command_line_macros.h";
 
-/// Beginnings of names that conditions in the headers of clang's wrapper test, apart from reserved names. A test compares them with
-/// the toolkit's headers.
+/// Prefixes of names that conditions in the headers of clang's wrapper test, apart from reserved names. A test compares
+/// them with the toolkit's headers.
 const TESTED: [&str; 7] = ["_", "CUDA", "CURAND", "CU_", "NV_", "PSTL_", "WARPLINE_"];
 
 /// Other names that such conditions test, and those that clang predefines.
 const TESTED_NAMES: [&str; 5] = ["NDEBUG", "NOMINMAX", "QUALIFIERS", "linux", "unix"];
 
-/// Options whose value is the next argument and concerns no macro.
+/// Options whose value is the next argument and is not a macro.
 const WITH_VALUE: [&str; 9] =
     ["-Xclang", "-Xpreprocessor", "-mllvm", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot"];
 
 /// A macro's name with its parameters, and its value.
 type Definition<'a> = (&'a str, &'a str);
 
-/// Arguments without the definitions that [`text`] has.
+/// Returns arguments without the definitions that [`text`] contains.
 pub fn without_late(arguments: &[String]) -> Vec<String> {
     let kept = |(argument, is_value): (&String, bool)| (is_value || late(argument).is_none()).then(|| argument.clone());
     options(arguments).filter_map(kept).collect()
@@ -47,21 +49,21 @@ pub fn is_needed(invocation: &Invocation) -> bool {
     !invocation.macros.is_empty() || given.iter().any(|arguments| any_late(arguments))
 }
 
-/// Returns the text of [`FILE`] for a command line; `None` if it has no such macros. Macros that nvcc defines for options are among them:
-/// the headers are precompiled without.
+/// Returns the text of [`FILE`] for a command line, or `None` if it has no such macros. Macros that nvcc defines for
+/// options are included, because the headers are precompiled without them.
 pub fn text(invocation: &Invocation) -> Option<String> {
     let nvccs: String = invocation.macros.iter().filter_map(|argument| definition(argument).map(directive)).collect();
     let [device, host] = [&invocation.device, &invocation.host]
         .map(|own| format!("{nvccs}{}", definitions(&[&invocation.common[..], own].concat())));
     match (device == host, device.is_empty() && host.is_empty()) {
         (_, true) => None,
-        // Diagnostics name the place as clang names it.
+        // Diagnostics name the position in the same way as clang.
         (true, _) => Some(format!("# 1 \"<command line>\"\n{device}")),
         (false, _) => Some(format!("# 1 \"<command line>\"\n#ifdef __CUDA_ARCH__\n{device}#else\n{host}#endif\n")),
     }
 }
 
-/// Arguments, each with whether it is the value of the one before it.
+/// Returns the arguments, each with whether it is the value of the previous one.
 fn options(arguments: &[String]) -> impl Iterator<Item = (&String, bool)> {
     let mut is_value = false;
     arguments.iter().map(move |argument| {
@@ -71,8 +73,8 @@ fn options(arguments: &[String]) -> impl Iterator<Item = (&String, bool)> {
     })
 }
 
-/// Directives for the macros that are defined at the end of the arguments. Where a header has defined the name, its definition
-/// stays, as it does if the header is read after the command line.
+/// Returns directives for the macros that are defined at the end of the arguments. If a header has defined the name,
+/// the header's definition stays, as if the header were read after the command line.
 fn definitions(arguments: &[String]) -> String {
     let mut macros: Vec<Definition<'_>> = Vec::new();
     for (argument, _) in options(arguments).filter(|(_, is_value)| !is_value) {
@@ -88,7 +90,7 @@ fn definitions(arguments: &[String]) -> String {
     macros.into_iter().map(directive).collect()
 }
 
-/// The name in a macro's name with parameters.
+/// Returns the name in a macro's name with parameters.
 fn bare(signature: &str) -> &str {
     signature.split('(').next().unwrap_or_default()
 }
@@ -111,7 +113,7 @@ fn late(argument: &str) -> Option<Definition<'_>> {
     let letters = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_name = letters(name) && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
     let is_tested = TESTED.iter().any(|start| name.starts_with(start)) || TESTED_NAMES.contains(&name);
-    // clang ends a value at the line's end; a backslash there would continue the directive.
+    // clang ends a value at the end of the line; a backslash there would continue the directive.
     let value = value.split('\n').next()?;
     (is_name && !is_tested && !signature.contains('\n') && !value.ends_with('\\')).then_some((signature, value))
 }

@@ -1,7 +1,7 @@
-//! `__NVCC__`, which shows sources that nvcc compiles them. It is not defined for all, since the toolkit's headers then
-//! rely on what only nvcc has; the user's own files mostly test it to detect `__device__`.
+//! `__NVCC__`, by which sources detect that nvcc compiles them. It is not defined for all files, because the toolkit's
+//! headers would then rely on features that only nvcc has. The user's own files mostly test it to detect `__device__`.
 
-/// Has the same length, so that columns stay what they are, and clang defines it in CUDA sources.
+/// The replacement has the same length, so that columns do not change, and clang defines it in CUDA sources.
 const INSTEAD: &str = "__CUDA__";
 const NVCC: &str = "__NVCC__";
 

@@ -1,4 +1,4 @@
-//! Checksums of the source files that a site table names, by which `warpline sim` recognises them.
+//! Checksums of the source files in a site table, by which `warpline sim` recognises the files.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -7,13 +7,13 @@ use warpline_format::site_table::{Digest, SiteTable};
 /// Larger files are not sources.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Gives the table the checksums of its files as they are now, while they are compiled.
+/// Adds the current checksums of the table's files, while they are compiled.
 pub fn add(table: &mut SiteTable) {
     table.digests = table.files.iter().map(|file| digest(&file.path)).collect();
 }
 
 fn digest(path: &str) -> Option<Digest> {
-    // A source that comes from a pipe cannot be read twice, nor shown later.
+    // A source from a pipe cannot be read twice, nor shown later.
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;
     }

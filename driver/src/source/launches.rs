@@ -1,9 +1,9 @@
-//! Launches written `kernel << <grid, block>> >(…)`, as some editors format them. nvcc reads `<<<` with blanks between;
-//! clang does not. All that follows keeps its line and column.
+//! Launches in the form `kernel << <grid, block>> >(…)`, as some editors format them. nvcc accepts `<<<` with blanks
+//! between the signs; clang does not. The replacement does not change any line or column.
 
 use super::unit::code;
 
-/// Returns the text with `<<<` and `>>>` of launches written together; `None` where they are already.
+/// Returns the text with `<<<` and `>>>` of launches written without blanks, or `None` if nothing has to change.
 pub fn respelled(text: &str) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     let code = code(&bytes);
@@ -24,11 +24,11 @@ pub fn respelled(text: &str) -> Option<String> {
         }
         at += 1;
     }
-    // Only ASCII characters outside of others were exchanged.
+    // Only ASCII characters that are not part of other characters were replaced.
     changed.then(|| String::from_utf8(bytes).ok())?
 }
 
-/// Where three `sign`s stand from `at` on, with blanks between them at most, all on one line.
+/// Returns the positions of three `sign`s from `at` on, with only blanks between them, all on one line.
 fn triple(bytes: &[u8], code: &[bool], at: usize, sign: u8) -> Option<[usize; 3]> {
     let mut places = [at; 3];
     let mut next = at;
@@ -45,13 +45,13 @@ fn triple(bytes: &[u8], code: &[bool], at: usize, sign: u8) -> Option<[usize; 3]
     (bytes.get(next) != Some(&sign)).then_some(places)
 }
 
-/// `operator<< <char>` is not a launch.
+/// Returns whether the signs follow `operator`: `operator<< <char>` is not a launch.
 fn follows_operator(bytes: &[u8], at: usize) -> bool {
     bytes[..at].trim_ascii_end().ends_with(b"operator")
 }
 
-/// Returns the `>>>` that ends a launch's configuration: it stands outside of parentheses, and an opening one follows. Template
-/// arguments may look the same (`f<A<B<int>> >(1)`), hence the last of the statement.
+/// Returns the `>>>` that ends a launch's configuration: it is outside parentheses, and an opening parenthesis follows.
+/// Template arguments may have the same form (`f<A<B<int>> >(1)`), so the last one of the statement is used.
 fn closing(bytes: &[u8], code: &[bool], from: usize) -> Option<[usize; 3]> {
     let mut depth = 0usize;
     let mut found = None;

@@ -1,12 +1,12 @@
-//! Records in a site table the compiler of the code and its options, so that a comparison of two profiles can show
-//! where they differ in these.
+//! Records the compiler of the code and its options in a site table, so that a comparison of two profiles can show
+//! differences between them.
 
 use warpline_format::site_table::SiteTable;
 
 use crate::invocation::Invocation;
 
-/// Options that decide how device code is generated. Macros and folders are the program's own: what they change shows
-/// in the source.
+/// Returns the options that affect how device code is generated. Macros and folders belong to the program: their
+/// effects are visible in the source.
 pub fn options(invocation: &Invocation) -> String {
     let mut words = Vec::new();
     if invocation.device_debug {
@@ -21,7 +21,7 @@ pub fn options(invocation: &Invocation) -> String {
     words.join(" ")
 }
 
-/// Returns whether it is a matter of how code is generated.
+/// Returns whether an option affects how code is generated.
 fn generates(word: &str) -> bool {
     let about = ["-std=", "-f", "-m"].iter().any(|start| word.starts_with(start));
     let elsewhere =
@@ -29,7 +29,7 @@ fn generates(word: &str) -> bool {
     about && !elsewhere.iter().any(|start| word.starts_with(start))
 }
 
-/// Enters the compiler, the level of optimisation and the options into the table of a module.
+/// Adds the compiler, the optimisation level and the options to the table of a module.
 pub fn add(table: &mut SiteTable, level: u8, options: &str) {
     table.compiler = format!("LLVM {}", warpline_pass::llvm::version());
     table.options = format!("-O{level} {options}").trim_end().to_owned();

@@ -1,5 +1,5 @@
-//! Sources before clang reads them: what nvcc understands and clang does not is rewritten in the texts that clang is shown.
-//! The files stay as they are.
+//! Processes sources before clang reads them: syntax that nvcc accepts and clang does not is rewritten in the texts
+//! that clang receives. The files are not changed.
 
 pub(crate) mod asm_strings;
 pub(crate) mod cccl;

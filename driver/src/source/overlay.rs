@@ -5,14 +5,14 @@ use crate::error::DriverError;
 use crate::options::Dialect;
 use std::path::{Path, PathBuf};
 
-/// Returns the files among `files`, a source and what it includes ([`files`](super::unit::files)), that clang has to see
-/// otherwise, with their new texts.
+/// Returns the files that clang must receive with another text, with their new texts. `files` are a source and the
+/// files that it includes ([`files`](super::unit::files)).
 pub fn respelled_files(files: &[(PathBuf, String)], dialect: Dialect) -> Vec<(PathBuf, String)> {
     files.iter().filter_map(|(path, text)| Some((path.clone(), respelled(text, dialect)?))).collect()
 }
 
-/// What clang has to see otherwise in headers of libraries that a project brings along, `libraries`: their pragmas and what clang refuses. (What they
-/// make of a compiler is their own affair.)
+/// Returns the changed texts of headers in `libraries`, which are libraries that a project contains: their pragmas, and
+/// code that clang refuses. (Their tests of the compiler are not changed.)
 pub fn respelled_libraries(
     libraries: &[(PathBuf, String)],
     own: &[(PathBuf, String)],
@@ -26,8 +26,8 @@ pub fn respelled_libraries(
     others.filter_map(|(path, text)| Some((path.clone(), new(text)?))).collect()
 }
 
-/// Returns a file for clang's `-ivfsoverlay` that puts other texts in the place of files; `None` where there are none. Intermediate
-/// files go to `folder`.
+/// Returns a file for clang's `-ivfsoverlay` that replaces files by other texts, or `None` if there are none.
+/// Intermediate files go to `folder`.
 pub fn overlay(source: &Path, texts: &[(PathBuf, String)], folder: &Path) -> Result<Option<PathBuf>, DriverError> {
     let mut entries = Vec::new();
     for (path, text) in texts {
@@ -52,7 +52,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Returns a text as clang understands it; `None` where it is so already.
+/// Returns a text in the form that clang accepts, or `None` if no change is necessary.
 fn respelled(text: &str, dialect: Dialect) -> Option<String> {
     let answered = (dialect == Dialect::Nvcc).then(|| compiler_macro::answered(text)).flatten();
     let nvccs = match dialect {
@@ -64,7 +64,7 @@ fn respelled(text: &str, dialect: Dialect) -> Option<String> {
     pragmas::respelled(percent_signs.as_deref().unwrap_or(text)).or(percent_signs)
 }
 
-/// What nvcc takes and clang refuses.
+/// Rewrites code that nvcc accepts and clang refuses.
 fn nvccs(text: &str) -> Option<String> {
     let lenient = strictness::respelled(text);
     asm_strings::inserted(lenient.as_deref().unwrap_or(text)).or(lenient)

@@ -1,8 +1,9 @@
-//! Registers of PTX in inline assembly with operands: `%laneid` where clang requires `%%laneid`. nvcc takes either.
+//! PTX registers in inline assembly with operands: `%laneid`, for which clang requires `%%laneid`. nvcc accepts both
+//! forms.
 
 use super::unit::code;
 
-/// Special registers, or beginnings of their names.
+/// Special registers, or prefixes of their names.
 const REGISTERS: [&str; 19] = [
     "clock",
     "ctaid",
@@ -25,7 +26,7 @@ const REGISTERS: [&str; 19] = [
     "nclusterid",
 ];
 
-/// Returns the text with those signs doubled; `None` where there are none.
+/// Returns the text with these signs doubled, or `None` if there are none.
 pub fn doubled(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut places = Vec::new();
@@ -49,8 +50,8 @@ pub fn doubled(text: &str) -> Option<String> {
     Some(new + &text[from..])
 }
 
-/// Where single signs before names of registers are in the texts of the assembly statement at `start`; nowhere if it
-/// has no operands, since then the text is taken as it is.
+/// Returns the positions of single signs before register names in the texts of the assembly statement at `start`. The
+/// result is empty if the statement has no operands, because its text is then used unchanged.
 fn single_signs(bytes: &[u8], code: &[bool], start: usize) -> Vec<usize> {
     let (mut depth, mut operands, mut places) = (0usize, false, Vec::new());
     for at in start..bytes.len() {

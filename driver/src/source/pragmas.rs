@@ -1,7 +1,7 @@
-//! `#define UNROLL #pragma unroll`: nvcc preprocesses a source to a text and reads that again, so a macro may stand for a
-//! directive. For clang it has to be the operator `_Pragma`.
+//! `#define UNROLL #pragma unroll`: nvcc preprocesses a source to a text and reads this text again, so a macro may
+//! represent a directive. For clang, it must be the operator `_Pragma`.
 
-/// Returns a text with these definitions as clang takes them; `None` where there are none.
+/// Returns a text with these definitions in the form that clang accepts, or `None` if there are none.
 pub fn respelled(text: &str) -> Option<String> {
     if !text.contains("pragma") {
         return None;
@@ -18,7 +18,7 @@ pub fn respelled(text: &str) -> Option<String> {
     changed.then_some(new)
 }
 
-/// One line's definition of a macro without parameters as a pragma, with the operator.
+/// Converts the definition of a macro without parameters as a pragma, in one line, to a definition with the operator.
 fn operator(line: &str) -> Option<String> {
     let definition = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
     let (name, body) = definition.trim_start().split_once(char::is_whitespace)?;

@@ -7,13 +7,13 @@ use crate::invocation::{GpuCode, Input, Invocation};
 use crate::programs::tools::Tools;
 use std::path::{Path, PathBuf};
 
-/// What the command line of one source lacks.
+/// The additions to the command line of one source.
 pub struct Respelling {
     /// Macros, folders and the standard.
     pub arguments: Vec<String>,
-    /// Files that clang is shown other texts for.
+    /// The files for which clang receives other texts.
     pub changed: Vec<PathBuf>,
-    /// Where those stand.
+    /// The path of these texts.
     overlay: Option<PathBuf>,
 }
 
@@ -43,7 +43,7 @@ impl Respelling {
         Ok(Respelling { arguments, changed, overlay })
     }
 
-    /// What does not depend on a source: the macros of a command line.
+    /// Creates the part that does not depend on a source: the macros of a command line.
     pub fn of_command_line(tools: &Tools, invocation: &Invocation) -> Result<Respelling, DriverError> {
         let texts: Vec<_> = macros(tools, invocation).into_iter().collect();
         let overlay = overlay::overlay(Path::new("command-line"), &texts, tools.temporary())?;

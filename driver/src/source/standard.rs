@@ -1,13 +1,13 @@
-//! The standard of C++ of a CUDA source.
+//! The C++ standard of a CUDA source.
 //!
-//! Since CUDA 13 CCCL (Thrust, CUB, libcu++) and the toolkit's headers that include it require C++17, and end a
-//! compilation with less. Projects made for older toolkits request C++11 or 14 and mean "at least": nothing in them
-//! changes its meaning in 17 but `register` and exception specifications, which become warnings.
+//! Since CUDA 13, CCCL (Thrust, CUB, libcu++) and the toolkit's headers that include it require C++17, and end a
+//! compilation with an older standard. Projects for older toolkits request C++11 or 14 as a minimum. In C++17, nothing
+//! in them changes its meaning except `register` and exception specifications, which become warnings.
 
 use super::unit::included;
 use std::path::PathBuf;
 
-/// Beginnings of the names of headers that need C++17.
+/// Prefixes of the names of headers that need C++17.
 const HEADERS: [&str; 6] = ["thrust/", "cub/", "cuda/", "cooperative_groups", "curand_kernel.h", "nvtx3/nvtx3.hpp"];
 
 /// Returns the argument that raises the standard in `arguments` to C++17, if it is lower and one of the files includes

@@ -1,5 +1,5 @@
-//! A CUDA source that can be read once: standard input (`-x cu -`), or a pipe. It is compiled twice, for device and
-//! host, so it goes to a file first, which nothing that is made of it names.
+//! A CUDA source that can be read only once: standard input (`-x cu -`), or a pipe. It is compiled twice, for device
+//! and host, so it is first written to a file. No result contains the name of this file.
 
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation};
@@ -8,14 +8,14 @@ use inkwell::module::Module;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 
-/// What it is called on the command line.
+/// The name on the command line.
 const DASH: &str = "-";
 /// The file in the folder of intermediate files.
 const FILE: &str = "standard-input.cu";
-/// What clang calls it in messages and debug information.
+/// clang's name for it in messages and debug information.
 const SHOWN: &str = "<stdin>";
 
-/// Returns the file, where the input can be read once. Nothing is read for a dry run.
+/// Returns the file, if the input can be read only once. Nothing is read for a dry run.
 pub fn read(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Option<Input>, DriverError> {
     let is_pipe = || std::fs::metadata(&input.path).is_ok_and(|there| there.file_type().is_fifo());
     if invocation.dry_run || !(input.path == DASH || is_pipe()) {
@@ -34,7 +34,7 @@ pub fn read(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Opt
     Ok(Some(Input { path: path.display().to_string(), language: input.language, known_as }))
 }
 
-/// The name of an input that people know, and that is the same in every run.
+/// Returns the name of an input for the user, which is the same in every run.
 pub fn shown(input: &Input) -> &str {
     match &input.known_as {
         Some(name) => name,
@@ -43,7 +43,7 @@ pub fn shown(input: &Input) -> &str {
     }
 }
 
-/// Gives code of such a file the name that people know; the file's would be another one in every run, and with it the
+/// Replaces the file's name in code by the user's name for it. The file's name differs in every run, and so would the
 /// hash of the code.
 pub fn rename(module: &Module<'_>, shown: &str) {
     if module.get_source_file_name().to_string_lossy().ends_with(&format!("/{FILE}")) {
@@ -51,7 +51,8 @@ pub fn rename(module: &Module<'_>, shown: &str) {
     }
 }
 
-/// Returns arguments with which clang compiles the file as standard input: it searches includes in the working folder.
+/// Returns arguments with which clang compiles the file as standard input: it searches for includes in the working
+/// folder.
 pub fn arguments(input: &Input) -> Vec<String> {
     match &input.known_as {
         Some(name) => vec!["-iquote".into(), ".".into(), format!("-fdebug-prefix-map={}={name}", input.path)],

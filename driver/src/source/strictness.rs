@@ -1,25 +1,25 @@
-//! Where clang is stricter than nvcc: member templates that are called without `template`, and static members that a constant
-//! expression names by `this`.
+//! Code for which clang is stricter than nvcc: member templates that are called without `template`, and static members
+//! that a constant expression names by `this`.
 
 use super::unit::code;
 
-/// What stands for `this->` where a constant expression is needed: `warpline/compatibility.h` has the template.
+/// The replacement for `this->` in a constant expression; `warpline/compatibility.h` contains the template.
 const CLASS: &str = "warpline_class<decltype(*this)>::type::";
 
 /// Words before the parentheses of a constant expression.
 const CONSTANT: [&[&str]; 2] = [&["if", "constexpr"], &["static_assert"]];
 
-/// Operators in whose operands `this` needs no value, and a member need not be static.
+/// Operators in whose operands `this` needs no value, so that a member need not be static.
 const UNEVALUATED: [&str; 3] = ["decltype", "sizeof", "noexcept"];
 
-/// Returns the text as clang takes it; `None` if it is so already. Lines stay where they are.
+/// Returns the text in the form that clang accepts, or `None` if no change is necessary. Line numbers do not change.
 pub fn respelled(text: &str) -> Option<String> {
     if !text.contains("operator") && !text.contains("this") {
         return None;
     }
     let bytes = text.as_bytes();
     let code = code(bytes);
-    // What is inserted where, and how many bytes it replaces.
+    // Each change: the position, the number of replaced bytes, and the inserted text.
     let mut changes: Vec<(usize, usize, &str)> = Vec::new();
     for (at, _) in text.match_indices("operator").filter(|(at, _)| code[*at]) {
         if is_member_template(bytes, at) {
@@ -78,7 +78,7 @@ fn is_member_template(bytes: &[u8], at: usize) -> bool {
         && !matches!(bytes.get(next + 1), Some(b'<' | b'='))
 }
 
-/// Returns the parentheses that follow words at a position.
+/// Returns the parentheses after the words at a position.
 fn condition(bytes: &[u8], code: &[bool], start: usize, words: &[&str]) -> Option<(usize, usize)> {
     if is_letter(bytes[..start].last()) {
         return None;
@@ -110,7 +110,7 @@ fn arrow(bytes: &[u8], at: usize) -> Option<usize> {
     let end = at + "this".len();
     let sign = skip(bytes, end);
     let found = !is_letter(bytes[..at].last()) && bytes[sign..].starts_with(b"->");
-    // A line's end in between would be lost.
+    // A line break in between would be lost.
     (found && !bytes[end..sign].contains(&b'\n')).then_some(sign + 2 - at)
 }
 

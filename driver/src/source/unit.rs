@@ -1,20 +1,20 @@
-//! A source and its includes from the same folder, and which parts of a text are code.
+//! A source and its includes from the same folder, and the parts of a text that are code.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Files that are followed from one source, at most.
+/// The maximum number of files that are read for one source.
 const MOST_FILES: usize = 1000;
 
-/// Returns a source, what is included before it, and the files that these include, directly or not, by `#include "…"` from
-/// their own folders or else from `folders`, with their texts. What cannot be read clang will speak of, or it is no
-/// text.
+/// Returns a source, the files that are included before it, and the files that these include, directly or indirectly,
+/// by `#include "…"` from their own folders or else from `folders`, with their texts. For a file that cannot be read,
+/// clang prints an error, or it is not text.
 pub fn files(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
     follow(roots, folders, false)
 }
 
-/// These and what they include by `#include <…>` from `folders`: also the headers of libraries that a project brings
-/// along.
+/// Returns these files and the files that they include by `#include <…>` from `folders`, including the headers of
+/// libraries that a project contains.
 pub fn all_files(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
     follow(roots, folders, true)
 }
@@ -38,7 +38,7 @@ fn follow(roots: &[PathBuf], folders: &[PathBuf], libraries: bool) -> Vec<(PathB
     let mut seen = HashSet::new();
     let mut left: Vec<_> = roots.iter().map(|root| std::path::absolute(root).unwrap_or_else(|_| root.into())).collect();
     while let Some(path) = left.pop() {
-        // What is read here is not there for clang any more if it is a pipe.
+        // If the file is a pipe and is read here, clang cannot read it any more.
         if seen.len() == MOST_FILES || !path.is_file() || !seen.insert(path.clone()) {
             continue;
         }
@@ -54,7 +54,7 @@ fn follow(roots: &[PathBuf], folders: &[PathBuf], libraries: bool) -> Vec<(PathB
     found
 }
 
-/// Names in `#include "…"` and `#include <…>`, and whether they are in quotation marks.
+/// Returns the names in `#include "…"` and `#include <…>`, and whether they are in quotation marks.
 pub fn included(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
@@ -65,7 +65,7 @@ pub fn included(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Returns whether a text declares texture references: `texture<…>` in code, and no template of that name.
+/// Returns whether a text declares texture references: it contains `texture<…>` in code, and no template of that name.
 pub fn has_texture_references(text: &str) -> bool {
     if !text.contains("texture") {
         return false;
@@ -88,7 +88,7 @@ pub fn has_texture_references(text: &str) -> bool {
     uses
 }
 
-/// Per byte, whether it is code: no comment, no text in quotation marks.
+/// Returns for each byte whether it is code, that is, not in a comment or in quotation marks.
 pub fn code(bytes: &[u8]) -> Vec<bool> {
     let mut code = vec![true; bytes.len()];
     let mut at = 0;
@@ -117,7 +117,7 @@ pub fn code(bytes: &[u8]) -> Vec<bool> {
     code
 }
 
-/// `1'000`.
+/// Returns whether the sign separates digits, as in `1'000`.
 fn digit_separator(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1].is_ascii_hexdigit() && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit)
 }
