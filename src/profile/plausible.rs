@@ -5,8 +5,8 @@ use super::Profile;
 /// Maximum sum of numbers, also in bits, that rules of findings may add up.
 const MOST_ADDED: u128 = 1 << 56;
 
-/// Maximum sum of all numbers of a profile that is read. With a larger sum, sums over rows might not fit into 64 bits.
-/// A thousand ranks with hours of a GPU at its peak stay below it.
+/// The maximum sum of all numbers of a profile that is read. With a larger sum, sums over rows might not fit into 64
+/// bits. The sum of a thousand ranks that each use a GPU at its peak for hours is smaller.
 const MOST_READ: u128 = 1 << 63;
 
 /// Fields that contain addresses, constants of the code and arguments. All values are valid there, and they are not

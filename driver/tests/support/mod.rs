@@ -1,16 +1,16 @@
-//! Running the built `warpline-cc` in tests.
+//! Runs the built `warpline-cc` in tests.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The program under test, in a folder where its links speak the dialects.
+/// The program under test, in a folder with links to it for the dialects.
 pub struct Driver {
-    /// Scratch folder, also the working folder.
+    /// The temporary folder, which is also the working folder.
     pub folder: tempfile::TempDir,
 }
 
-/// What a program wrote, and how it ended.
+/// The output of a program, and its exit status.
 pub struct Ran {
     pub code: i32,
     pub stdout: String,
@@ -50,7 +50,7 @@ impl Driver {
         std::fs::write(path, text).unwrap();
     }
 
-    /// A command in the scratch folder, free of variables that change what the driver does.
+    /// Returns a command in the temporary folder, without environment variables that change the driver's behaviour.
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.current_dir(self.folder.path()).env("LC_ALL", "C");
@@ -59,8 +59,8 @@ impl Driver {
         {
             command.env_remove(variable);
         }
-        // A test under `nohup`, or in the background of a shell, inherits ignored signals.
-        // SAFETY: `signal` may be called between fork and exec.
+        // A test under `nohup`, or in the background of a shell, inherits ignored signals. SAFETY: `signal` may be
+        // called between fork and exec.
         unsafe {
             std::os::unix::process::CommandExt::pre_exec(&mut command, || {
                 for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTERM, libc::SIGXCPU] {
@@ -72,7 +72,7 @@ impl Driver {
         command
     }
 
-    /// Runs one of the links on a command line.
+    /// Runs one of the links with a command line.
     pub fn run(&self, program: &str, line: &str) -> Ran {
         let mut command = self.command(self.path(program));
         Ran::from(command.args(line.split_whitespace()).output().unwrap())
@@ -83,18 +83,18 @@ impl Driver {
         Ran::from(command.output().unwrap())
     }
 
-    /// Runs a program that was built here; it writes no trace.
+    /// Runs a program that was built in the test; it writes no trace.
     pub fn program(&self, name: &str) -> Ran {
         Ran::from(self.command(self.path(name)).env("WARPLINE", "0").output().unwrap())
     }
 }
 
-/// The clang that the driver uses.
+/// Returns the clang that the driver uses.
 pub fn clang() -> PathBuf {
     warpline_toolchain::clang::clang().unwrap().path
 }
 
-/// The toolkit that the driver uses.
+/// Returns the toolkit that the driver uses.
 pub fn cuda() -> PathBuf {
     warpline_toolchain::cuda::find(None).unwrap().root
 }

@@ -12,14 +12,15 @@ pub fn folder() -> Result<PathBuf, ToolchainError> {
     base.or_else(|| Some(set("HOME")?.join(".cache"))).map(|base| base.join("warpline")).ok_or(ToolchainError::NoCache)
 }
 
-/// Puts bytes into a cache file named after their content, as `stem-<hash>.extension`, and returns its path. A file
-/// that is there is trusted when its length fits: the name holds the content's hash, and files only ever appear whole.
+/// Stores bytes in a cache file named after their content, as `stem-<hash>.extension`, and returns its path. An
+/// existing file is used if its length is correct, because the name contains the content's hash, and files only appear
+/// when they are complete.
 pub fn keep(stem: &str, extension: &str, bytes: &[u8]) -> Result<PathBuf, ToolchainError> {
     let folder = folder()?;
     keep_in(&folder, &format!("{stem}-{:016x}.{extension}", content_hash(bytes)), bytes)
 }
 
-/// [`keep`] with a given folder and file name.
+/// The variant of [`keep`] with a given folder and file name.
 pub fn keep_in(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ToolchainError> {
     let path = folder.join(name);
     if path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes.len() as u64) {
@@ -27,7 +28,8 @@ pub fn keep_in(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Toolc
     }
     let failed = |cause| ToolchainError::Cache { path: path.clone(), cause };
     std::fs::create_dir_all(folder).map_err(failed)?;
-    // Written under another name and renamed, so that compilers running at the same time see all of it or nothing.
+    // The file is written under another name and renamed, so that compilers that run at the same time see either the
+    // complete file or no file.
     let permissions = std::fs::Permissions::from_mode(0o666);
     let partial = tempfile::Builder::new().prefix(&format!(".{name}.")).permissions(permissions).tempfile_in(folder);
     let mut partial = partial.map_err(failed)?;
@@ -37,7 +39,7 @@ pub fn keep_in(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Toolc
     Ok(path)
 }
 
-/// 64-bit FNV-1a. Names content, guards against nothing.
+/// Returns the 64-bit FNV-1a hash. It is used for names of content, not for security.
 pub fn content_hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -55,7 +57,7 @@ mod tests {
         keep_in(&folder, "a.txt", b"hello").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"hello");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no partial file stays");
-        // A link whose name was foretold leads nowhere.
+        // A link whose name was predicted has no effect.
         std::os::unix::fs::symlink(&path, folder.join(format!(".b.txt.{}", std::process::id()))).unwrap();
         keep_in(&folder, "b.txt", b"other").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"hello");

@@ -4,20 +4,20 @@ use crate::programs::{find, is_executable, output, version_after};
 use crate::{ToolchainError, installation, packages, pins};
 use std::path::PathBuf;
 
-/// Names the clang to use, before anything on `PATH`.
+/// Names the clang to use; it takes precedence over `PATH`.
 pub const VARIABLE: &str = "WARPLINE_CLANG";
 
-/// A clang of the right major version.
+/// A clang of the required major version.
 #[derive(Clone, Debug)]
 pub struct Clang {
-    /// The program.
+    /// The path of the program.
     pub path: PathBuf,
-    /// Full version, as "22.1.8".
+    /// The full version, such as "22.1.8".
     pub version: String,
 }
 
 impl Clang {
-    /// Returns the same compiler as C++ driver and linker, where it has a name of its own: `clang++-22` for `clang-22`.
+    /// Returns the same compiler as C++ driver and linker, if it has a separate name: `clang++-22` for `clang-22`.
     pub fn cxx(&self) -> Option<PathBuf> {
         let name = self.path.file_name()?.to_str()?;
         let path = self.path.with_file_name(name.replacen("clang", "clang++", 1));
@@ -25,20 +25,20 @@ impl Clang {
     }
 }
 
-/// Names the `llvm-config` of the LLVM to use, for LLVM in an unusual folder.
+/// Names the `llvm-config` of the LLVM to use, if LLVM is in an unusual folder.
 pub const CONFIG_VARIABLE: &str = "LLVM_CONFIG";
 
 /// Folders with a `bin` of LLVM that distributions use; `@` is the major version.
 const FOLDERS: [&str; 4] = ["/usr/lib/llvm-@", "/usr/lib64/llvm@", "/usr/lib/llvm@", "/opt/llvm-@"];
 
-/// How to get LLVM and clang.
+/// Returns instructions for installing LLVM and clang.
 pub fn cure() -> String {
     let major = pins::llvm_major();
     format!("{}, or name a clang {major} in {VARIABLE}", packages::install(&["clang", "llvm"]))
 }
 
-/// Paths of an LLVM program: on `PATH` with and without the version, next to `LLVM_CONFIG`, in the folders of
-/// distributions.
+/// Returns the possible paths of an LLVM program: on `PATH` with and without the version, next to `LLVM_CONFIG`, in the
+/// folders of distributions.
 fn candidates(name: &str) -> Vec<String> {
     let major = pins::llvm_major().to_string();
     let beside = std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from);
@@ -48,9 +48,9 @@ fn candidates(name: &str) -> Vec<String> {
     beside.into_iter().chain(on_path).chain(folders).collect()
 }
 
-/// Finds clang: `WARPLINE_CLANG`, the one that comes with this installation, one next to `LLVM_CONFIG`,
-/// `clang-<major>`, `clang`, the folders of distributions. A clang of another major version is passed over, except for
-/// one that the user named: that is an error.
+/// Finds clang: `WARPLINE_CLANG`, the clang of this installation, one next to `LLVM_CONFIG`, `clang-<major>`, `clang`,
+/// the folders of distributions. A clang of another major version is skipped, unless the user named it, which is an
+/// error.
 pub fn clang() -> Result<Clang, ToolchainError> {
     let major = pins::llvm_major();
     if let Some(named) = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty()) {
@@ -98,7 +98,7 @@ fn check(path: PathBuf, major: u32) -> Result<Clang, ToolchainError> {
     Ok(Clang { version: version.into(), path })
 }
 
-/// Version and library folder of the LLVM that building from source needs, by `llvm-config`.
+/// Returns the version and the library folder of the LLVM that building from source needs, from `llvm-config`.
 pub fn llvm() -> Result<(String, PathBuf), ToolchainError> {
     let major = pins::llvm_major();
     let missing = || ToolchainError::Missing {

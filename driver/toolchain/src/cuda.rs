@@ -1,19 +1,19 @@
-//! The CUDA toolkit parts: headers, libdevice, ptxas, fatbinary. An installed toolkit comes first, then the pinned
-//! wheels in the cache.
+//! The parts of the CUDA toolkit: headers, libdevice, ptxas, fatbinary. An installed toolkit takes precedence over the
+//! pinned wheels in the cache.
 
 use crate::programs::is_executable;
 use crate::{ToolchainError, cache, pins};
 use std::path::{Path, PathBuf};
 
-/// A file in the look-alike toolkit that `warpline-cc` makes; it holds the path of the toolkit behind it.
+/// A file in the substitute toolkit that `warpline-cc` creates; it contains the path of the real toolkit.
 pub const SHIM_MARKER: &str = "warpline-toolkit";
 
-/// Where the parts come from.
+/// The source of the parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// `CUDA_PATH` or `CUDA_HOME`.
     Variable(&'static str),
-    /// A usual place.
+    /// A folder in which toolkits are usually installed.
     Installed,
     /// The pinned wheels in the cache.
     Wheels,
@@ -22,26 +22,26 @@ pub enum Origin {
 /// A folder with all parts that a compilation needs.
 #[derive(Clone, Debug)]
 pub struct Cuda {
-    /// What clang gets as `--cuda-path`.
+    /// The value of clang's `--cuda-path`.
     pub root: PathBuf,
-    /// Where it comes from.
+    /// The source of the folder.
     pub origin: Origin,
-    /// Version from `cuda.h`: major and minor.
+    /// The major and minor version from `cuda.h`.
     pub version: (u32, u32),
 }
 
 impl Cuda {
-    /// Folder of the headers.
+    /// Returns the folder of the headers.
     pub fn include(&self) -> PathBuf {
         self.root.join("include")
     }
 
-    /// Folder of the CCCL headers, if they have their own (since CUDA 13.0).
+    /// Returns the folder of the CCCL headers, if they have a separate folder (since CUDA 13.0).
     pub fn cccl_include(&self) -> Option<PathBuf> {
         Some(self.include().join("cccl")).filter(|path| path.is_dir())
     }
 
-    /// NVIDIA's assembler.
+    /// Returns NVIDIA's assembler.
     pub fn ptxas(&self) -> PathBuf {
         self.root.join("bin/ptxas")
     }
@@ -52,7 +52,7 @@ impl Cuda {
         Some(path).filter(|path| is_executable(path))
     }
 
-    /// NVIDIA's packer of GPU binaries.
+    /// Returns NVIDIA's program that packs GPU binaries.
     pub fn fatbinary(&self) -> PathBuf {
         self.root.join("bin/fatbinary")
     }
@@ -62,8 +62,8 @@ impl Cuda {
         self.root.join("nvvm/libdevice/libdevice.10.bc")
     }
 
-    /// Oldest architecture that the headers accept: CUDA 13 dropped everything before `sm_75`, CUDA 12 before `sm_50`
-    /// (release notes, "Deprecated and dropped features").
+    /// Returns the oldest architecture that the headers accept: CUDA 13 removed everything before `sm_75`, CUDA 12
+    /// everything before `sm_50` (release notes, "Deprecated and dropped features").
     pub fn oldest_architecture(&self) -> u32 {
         match self.version.0 {
             13.. => 75,
@@ -74,23 +74,23 @@ impl Cuda {
     }
 }
 
-/// What a toolkit folder must hold, relative to it.
+/// The files that a toolkit folder must contain, relative to it.
 const NEEDED: [&str; 3] =
     ["include/cuda_runtime.h", "include/curand_mtgp32_kernel.h", "nvvm/libdevice/libdevice.10.bc"];
 
-/// Returns the first needed file that a folder lacks.
+/// Returns the first required file that a folder does not contain.
 pub fn lacks(root: &Path) -> Option<&'static str> {
     let file = NEEDED.into_iter().find(|file| !root.join(file).is_file());
     file.or_else(|| (!is_executable(&root.join("bin/ptxas"))).then_some("bin/ptxas"))
 }
 
-/// Where the wheels are unpacked.
+/// Returns the folder of the unpacked wheels.
 pub fn wheel_root() -> Result<PathBuf, ToolchainError> {
     Ok(cache::folder()?.join(pins::CUDA_WHEEL_FOLDER).join("nvidia/cu13"))
 }
 
 /// Finds the parts: the folder given by the user (`--cuda-path`), `CUDA_PATH`, `CUDA_HOME`, `/usr/local/cuda*`, the
-/// wheels. A folder that the user named and that lacks a part is an error; other places are passed over.
+/// wheels. If a folder that the user named does not contain a part, this is an error; other folders are skipped.
 pub fn find(named: Option<&Path>) -> Result<Cuda, ToolchainError> {
     if let Some(root) = named {
         if let Some(file) = lacks(root) {
@@ -119,7 +119,7 @@ pub fn find(named: Option<&Path>) -> Result<Cuda, ToolchainError> {
     }
 }
 
-/// How to get the parts.
+/// Returns instructions for installing the parts.
 pub fn cure() -> String {
     "`warpline setup` fetches them; or install a CUDA 12 or 13 toolkit and name its folder in CUDA_PATH (with \
      --cuda-path=DIR for one compilation)"
@@ -134,7 +134,7 @@ fn incomplete(root: &Path, file: &str, origin: &str) -> ToolchainError {
     }
 }
 
-/// `/usr/local/cuda`, then `/usr/local/cuda-X.Y` from the newest to the oldest.
+/// Returns `/usr/local/cuda`, then `/usr/local/cuda-X.Y` from the newest to the oldest.
 fn installed() -> Vec<PathBuf> {
     let version = |path: &PathBuf| -> Vec<u32> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -150,7 +150,7 @@ fn installed() -> Vec<PathBuf> {
 }
 
 fn describe(root: PathBuf, origin: Origin) -> Cuda {
-    // Users may name the look-alike; what counts is the toolkit behind it.
+    // If the user named the substitute toolkit, the real toolkit is used.
     let behind = std::fs::read_to_string(root.join(SHIM_MARKER)).map(|path| PathBuf::from(path.trim_end()));
     let root = behind.ok().filter(|path| lacks(path).is_none()).unwrap_or(root);
     let header = std::fs::read_to_string(root.join("include/cuda.h")).unwrap_or_default();
@@ -158,7 +158,7 @@ fn describe(root: PathBuf, origin: Origin) -> Cuda {
     Cuda { root, origin, version }
 }
 
-/// `#define CUDA_VERSION 13000` is 13.0.
+/// Reads the version: `#define CUDA_VERSION 13000` means 13.0.
 fn parse_version(header: &str) -> Option<(u32, u32)> {
     let line = header.lines().find_map(|line| line.trim().strip_prefix("#define CUDA_VERSION"))?;
     let number: u32 = line.trim().parse().ok()?;

@@ -1,10 +1,10 @@
-//! `warpline doctor`: what is installed, what is missing, how to get it, and which device runs kernels.
+//! `warpline doctor`: reports what is installed and what is missing, how to install it, and which device runs kernels.
 
 use crate::{ToolchainError, clang, cuda, fetch, gpu, installation, packages, pins, programs};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What a part is needed for.
+/// The purpose of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// `warpline cc` does not work without it.
@@ -13,25 +13,25 @@ pub enum Need {
     Fetched,
     /// Building Warpline itself needs it.
     Build,
-    /// Only used when it is there.
+    /// It is only used if it is installed.
     Optional,
 }
 
-/// What was found of one part.
+/// The result of the search for one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// There, in a version that fits.
+    /// The part exists in a suitable version.
     Found {
-        /// Version, or "" if it has none.
+        /// The version, or "" if it has none.
         version: String,
-        /// Place.
+        /// The path.
         path: PathBuf,
     },
-    /// Not there or not fit.
+    /// The part does not exist, or is not suitable.
     Missing {
-        /// Why, in one sentence.
+        /// The reason, in one sentence.
         reason: String,
-        /// Command or instruction that gets it.
+        /// A command or instruction for installing it.
         cure: String,
     },
 }
@@ -39,11 +39,11 @@ pub enum State {
 /// One part of the toolchain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Name, as "clang 22".
+    /// The name, such as "clang 22".
     pub part: String,
-    /// What it is needed for.
+    /// The purpose of the part.
     pub need: Need,
-    /// What was found.
+    /// The result of the search.
     pub state: State,
 }
 
@@ -65,7 +65,7 @@ impl Report {
     }
 }
 
-/// Searches for everything.
+/// Searches for all parts.
 pub fn examine() -> Report {
     let major = pins::llvm_major();
     let mut findings = Vec::new();
@@ -93,7 +93,7 @@ pub fn examine() -> Report {
         }
         toolkit => add("CUDA headers and libdevice", Need::Compile, from(toolkit.map(describe))),
     }
-    // They come with the headers.
+    // They are installed together with the headers.
     if found {
         let cure = "install the whole CUDA toolkit";
         add("ptxas", Need::Optional, tool(&ptxas, "registers per thread are then assumed, not measured", cure));
@@ -113,7 +113,7 @@ pub fn examine() -> Report {
     Report { findings, gpu: gpus.is_ok() }
 }
 
-/// g++, whose headers, libraries and linker serve clang.
+/// Searches for g++, whose headers, libraries and linker clang uses.
 fn host_compiler() -> State {
     let cxx = programs::find("g++").or_else(|| programs::find("c++"));
     let cxx = cxx.ok_or_else(|| ToolchainError::Missing {
@@ -125,7 +125,7 @@ fn host_compiler() -> State {
     from(cxx.map(|path| (version(&path), path)))
 }
 
-/// Returns whether the files of the installation are as released.
+/// Checks whether the files of the installation are unchanged since the release.
 fn verified(root: &Path) -> State {
     let cure = "unpack the release archive again, or reinstall the Python package".to_owned();
     match installation::verify(root) {
@@ -156,7 +156,7 @@ fn first_gpu(gpus: &Result<Vec<gpu::Gpu>, String>) -> State {
     }
 }
 
-/// How to make a GPU available.
+/// Instructions for making a GPU available.
 const GPU_CURE: &str = "install NVIDIA's driver; in a container, start it with --gpus all";
 
 fn from(found: Result<(String, PathBuf), ToolchainError>) -> State {
@@ -182,7 +182,8 @@ fn compiler_driver() -> State {
     }))
 }
 
-/// Returns a program of the toolkit, what is not done without it, and how to get it.
+/// Returns the state of a program of the toolkit: `without` is what is not possible without it, and `cure` how to
+/// install it.
 fn tool(path: &Path, without: &str, cure: &str) -> State {
     match programs::output(path, &["--version"]) {
         Some(text) => State::Found {

@@ -9,24 +9,24 @@ use std::time::Duration;
 /// If set, `warpline-cc` fetches nothing.
 pub const OFFLINE: &str = "WARPLINE_OFFLINE";
 
-/// Bytes of the wheels, for messages.
+/// The size of the wheels, for messages.
 pub const SIZE: &str = "220 MB";
 
 const REQUIREMENTS: &str = include_str!("../../../scripts/cuda-wheels.txt");
 
-/// Pauses before further attempts: registries and networks fail for moments.
+/// The pauses in seconds before the attempts, because registries and networks may fail for a short time.
 const PAUSES: [u64; 3] = [0, 5, 20];
 
 /// A program that installs wheels into a folder.
 struct Installer {
     program: PathBuf,
     arguments: Vec<String>,
-    /// `PYTHONPATH`, for the copy of pip that comes with Warpline.
+    /// `PYTHONPATH`, for the copy of pip in Warpline's installation.
     path: Option<PathBuf>,
 }
 
 impl Installer {
-    /// pip of the system, pip of the installation, or uv.
+    /// Finds the system's pip, the installation's pip, or uv.
     fn find() -> Result<Installer, ToolchainError> {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         if let Some(python) = find("python3") {
@@ -45,7 +45,7 @@ impl Installer {
             looked_at: "CUDA_PATH, CUDA_HOME, /usr/local/cuda*; python3 and uv on PATH".into(),
             cure: format!(
                 "{}, or install a CUDA 12 or 13 toolkit and set CUDA_PATH",
-                // A release brings pip along.
+                // A release contains pip.
                 packages::install(&[if installation::pip().is_some() { "python" } else { "pip" }])
             ),
         })
@@ -61,7 +61,7 @@ impl Installer {
         if let Some(folder) = wheels {
             command.arg("--no-index").arg("--find-links").arg(folder);
         }
-        // Standard output may be what another program reads of the compiler.
+        // Another program may read the standard output of the compiler.
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command
     }
@@ -89,7 +89,7 @@ pub fn find_or_fetch(named: Option<&Path>, report: impl FnMut(&str)) -> Result<c
     cuda::find(named)
 }
 
-/// Puts the wheels into the cache, unless they are there. `wheels` is a folder that already contains them, for machines
+/// Puts the wheels into the cache, unless they are already there. `wheels` is a folder that contains them, for machines
 /// without a network.
 pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<PathBuf, ToolchainError> {
     let root = cuda::wheel_root()?;
@@ -99,7 +99,7 @@ pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<Path
         move |cause| ToolchainError::Cache { path, cause }
     };
     std::fs::create_dir_all(&folder).map_err(failed(&folder))?;
-    // Parallel builds start many compilers at once: one of them fetches, the others wait for it.
+    // Parallel builds start many compilers at once: one of them fetches the wheels, and the others wait for it.
     let lock = folder.join("cuda.lock");
     let file = std::fs::File::create(&lock).map_err(failed(&lock))?;
     file.lock().map_err(failed(&lock))?;
@@ -134,7 +134,7 @@ pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<Path
         (true, Some(file)) => return Err(broken(source, &format!("the fetched wheels have no {file}"))),
         (true, None) => {}
     }
-    // Renamed last, so that an interrupted fetch is never treated as a finished one.
+    // The folder is renamed last, so that an interrupted fetch is never treated as complete.
     _ = std::fs::remove_dir_all(&target);
     std::fs::rename(&parts, &target).map_err(failed(&target))?;
     Ok(root)
@@ -162,7 +162,7 @@ fn broken(folder: &Path, cause: &str) -> ToolchainError {
     }
 }
 
-/// Instructions for a machine without a network.
+/// Returns instructions for a machine without a network.
 pub fn offline() -> String {
     let wheels: Vec<String> = pins::cuda_wheels().map(|(name, version)| format!("{name}=={version}")).collect();
     format!(

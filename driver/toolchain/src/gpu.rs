@@ -3,20 +3,20 @@
 use crate::programs::output;
 use std::path::Path;
 
-/// Folder of the driver with a folder for each GPU.
+/// The driver's folder, which contains a folder for each GPU.
 const GPUS: &str = "/proc/driver/nvidia/gpus";
 
-/// Version of the loaded driver.
+/// The file with the version of the loaded driver.
 const DRIVER: &str = "/proc/driver/nvidia/version";
 
 /// A GPU that the driver can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {
-    /// NVIDIA's name, as "NVIDIA H100 80GB HBM3".
+    /// NVIDIA's name, such as "NVIDIA H100 80GB HBM3".
     pub name: String,
-    /// Version of the driver.
+    /// The version of the driver.
     pub driver: String,
-    /// Compute capability, as "9.0".
+    /// The compute capability, such as "9.0".
     pub capability: String,
 }
 
@@ -35,7 +35,7 @@ pub fn query() -> Result<Vec<Gpu>, String> {
     }
 }
 
-/// Names of the GPUs from the driver's files: quick, and empty where the driver has no such files.
+/// Returns the names of the GPUs from the driver's files, which is fast; empty if the driver has no such files.
 pub fn names() -> Vec<String> {
     names_in(Path::new(GPUS))
 }
@@ -60,7 +60,7 @@ fn parse(text: &str) -> Vec<Gpu> {
     text.lines().filter_map(gpu).collect()
 }
 
-/// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue …" is 550.54.15.
+/// Reads the version: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue …" means 550.54.15.
 fn loaded_driver(text: &str) -> Option<String> {
     let is_version = |word: &&str| word.contains('.') && word.split('.').all(|part| part.parse::<u32>().is_ok());
     text.lines().next()?.split_whitespace().find(is_version).map(str::to_owned)

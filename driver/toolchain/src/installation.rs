@@ -1,5 +1,5 @@
-//! The folder that a release archive or the Python package unpacks to: `bin/` with the programs and, relative to them, `lib/warpline/`
-//! with clang, LLVM and a list of checksums.
+//! The folder into which a release archive or the Python package is unpacked: `bin/` with the programs and, relative to
+//! them, `lib/warpline/` with clang, LLVM and a list of checksums.
 
 use crate::programs::is_executable;
 use sha2::{Digest as _, Sha256};
@@ -12,31 +12,32 @@ const PARTS: &str = "lib/warpline";
 /// List of checksums in the form of `sha256sum`, relative to the root.
 pub const MANIFEST: &str = "lib/warpline/manifest.sha256";
 
-/// Root of the installation that the running program belongs to. `None` for a program that was built here.
+/// Returns the root of the installation to which the running program belongs, or `None` for a program that was built
+/// from source.
 pub fn root() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let root = program.parent()?.parent()?;
     root.join(MANIFEST).is_file().then(|| root.to_owned())
 }
 
-/// Returns a program that comes with the installation.
+/// Returns a program of the installation.
 pub fn program(name: &str) -> Option<PathBuf> {
     let path = root()?.join(PARTS).join("bin").join(name);
     is_executable(&path).then_some(path)
 }
 
-/// Returns the copy of pip for systems that have Python without it.
+/// Returns the copy of pip, for systems with Python but without pip.
 pub fn pip() -> Option<PathBuf> {
     let path = root()?.join(PARTS).join("pip.whl");
     path.is_file().then_some(path)
 }
 
-/// Result of comparing an installation with its list of checksums.
+/// The result of comparing an installation with its list of checksums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Number of files in the list.
+    /// The number of files in the list.
     pub files: usize,
-    /// Files that are absent, unreadable or different, as in the list.
+    /// The files that are absent, unreadable or different, with their names in the list.
     pub damaged: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
-//! What has to go when somebody ends this process by a signal: temporary files and folders.
+//! Removes temporary files and folders when a signal ends this process.
 //!
-//! A signal's handler may do next to nothing, so it wakes a thread that removes them and then lets the signal do what
-//! it does.
+//! A signal handler may do hardly anything, so it wakes a thread that removes them and then lets the signal have its
+//! effect.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,20 +10,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
-/// Signals that end a process from outside; the last comes when its processor time is used up (`ulimit -t`).
+/// The signals that end a process from outside; the last one is sent when the process's time limit is reached (`ulimit
+/// -t`).
 const SIGNALS: [i32; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXCPU];
 
 static PATHS: Mutex<BTreeMap<u64, PathBuf>> = Mutex::new(BTreeMap::new());
-/// Where the handler writes to; -1 before there is a thread that reads.
+/// The descriptor to which the handler writes; -1 before a thread reads.
 static WAKE: AtomicI32 = AtomicI32::new(-1);
 
-/// A file or folder that goes when the process is ended by a signal, as long as this value lives.
+/// A file or folder that is removed when a signal ends the process, as long as this value lives.
 #[derive(Debug)]
 #[must_use = "the path is removed only as long as this value lives"]
 pub struct Removal(u64);
 
-/// Has a file or folder removed when the process is ended from outside. Who removes it otherwise, as `tempfile` does,
-/// still has to.
+/// Makes a file or folder be removed when the process is ended from outside. It must still be removed in the other
+/// cases, for example by `tempfile`.
 pub fn removes(path: &Path) -> Removal {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     static ONCE: Once = Once::new();
@@ -40,8 +41,8 @@ impl Drop for Removal {
     }
 }
 
-/// Makes a started program end, by SIGTERM, when this process ends for any reason, so that it writes nothing
-/// afterwards. The thread that starts it has to wait for it.
+/// Makes a started program end by SIGTERM when this process ends for any reason, so that it writes nothing afterwards.
+/// The thread that starts the program must wait for it.
 pub fn ends_with_us(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt as _;
     let us = std::process::id();
@@ -49,7 +50,7 @@ pub fn ends_with_us(command: &mut std::process::Command) {
     unsafe {
         command.pre_exec(move || {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-            // We may have ended before.
+            // This process may already have ended.
             match libc::getppid() as u32 == us {
                 true => Ok(()),
                 false => Err(std::io::ErrorKind::Interrupted.into()),
@@ -64,7 +65,7 @@ fn watch() -> std::io::Result<()> {
     std::thread::Builder::new().name("interrupt".into()).spawn(move || {
         let mut signal = [0u8];
         if read.read_exact(&mut signal).is_ok() {
-            // Held to the end, so that no other file is created meanwhile.
+            // The lock is held to the end, so that no other file is created in the meantime.
             let paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
             for path in paths.values() {
                 remove(path);
@@ -73,7 +74,7 @@ fn watch() -> std::io::Result<()> {
         }
     })?;
     for signal in SIGNALS {
-        // SAFETY: a handler that does nothing but write a byte. A program that ignores a signal, as under `nohup`, continues to.
+        // SAFETY: the handler only writes a byte. A program that ignores a signal, as under `nohup`, still ignores it.
         unsafe {
             let before = libc::signal(signal, on_signal as *const () as libc::sighandler_t);
             if before == libc::SIG_IGN {
@@ -84,7 +85,7 @@ fn watch() -> std::io::Result<()> {
     Ok(())
 }
 
-/// A compiler that has not ended yet may still write there; what cannot be removed stays.
+/// Removes a file or folder. A compiler that has not ended yet may still write to it; what cannot be removed stays.
 fn remove(path: &Path) {
     if std::fs::symlink_metadata(path).is_ok_and(|there| there.is_dir()) {
         _ = std::fs::remove_dir_all(path).or_else(|_| std::fs::remove_dir_all(path));
@@ -93,20 +94,20 @@ fn remove(path: &Path) {
     }
 }
 
-/// Ends the process by a signal once its temporary files are gone. May be called by a handler.
+/// Ends the process by a signal after its temporary files have been removed. May be called by a handler.
 pub extern "C" fn on_signal(signal: i32) {
     let descriptor: RawFd = WAKE.load(Ordering::Acquire);
     if descriptor < 0 {
         end(signal);
     }
     let byte = signal as u8;
-    // SAFETY: one byte to a pipe that stays open.
+    // SAFETY: the call writes one byte to a pipe that stays open.
     unsafe { libc::write(descriptor, (&raw const byte).cast(), 1) };
 }
 
-/// Ends the process by the signal, so that whoever waits for it sees what happened.
+/// Ends the process by the signal, so that the waiting process receives the reason.
 fn end(signal: i32) -> ! {
-    // SAFETY: the signal's own effect is wanted, in this thread, also where a handler is running that blocks it.
+    // SAFETY: the signal's own effect is intended, in this thread, even if a handler that blocks the signal is running.
     unsafe {
         let mut own: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut own);

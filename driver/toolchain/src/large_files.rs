@@ -1,7 +1,8 @@
 //! The limit on file sizes (`ulimit -f`).
 
-/// Lets a write beyond the limit fail, as on a full disk, instead of ending this process with its temporary files left behind.
-/// Programs that are started have the system's way again, as they would not if the signal were ignored.
+/// Makes a write beyond the limit fail, as on a full disk, instead of ending this process without removing its
+/// temporary files. Started programs have the system's default behaviour, which would not be the case if the signal
+/// were ignored.
 pub fn survive() {
     extern "C" fn nothing(_signal: libc::c_int) {}
     // SAFETY: the structure is plain data for which zeroes are valid, and the handler does nothing.

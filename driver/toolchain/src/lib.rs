@@ -1,7 +1,7 @@
-//! Finds the programs and files that compiling CUDA with Warpline needs, with their versions, and shows how to get
-//! what is missing. It links nothing of them, so that `warpline doctor` works on a machine that has none. In addition,
-//! what both binaries do so that nothing is left behind when they end early: at a signal, and at the limit on file
-//! sizes.
+//! Finds the programs and files that are needed for compiling CUDA with Warpline, with their versions, and shows how to
+//! install missing parts. It does not link any of them, so that `warpline doctor` works on a machine that has none. It
+//! also contains code for both binaries that removes temporary files when they end early: after a signal, and at the
+//! limit on file sizes.
 
 pub mod cache;
 pub mod clang;
@@ -18,42 +18,42 @@ pub mod programs;
 
 use std::path::PathBuf;
 
-/// Exit code of everything that fails because a tool is missing or has the wrong version.
+/// The exit code if a tool is missing or has the wrong version.
 pub const EXIT_TOOLCHAIN: u8 = 6;
 
 /// A part of the toolchain that is missing, wrong or unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
-    /// Not found in any searched place.
+    /// The part was not found in any searched place.
     #[error("{what} not found (searched: {looked_at}). To get it: {cure}")]
     Missing {
-        /// What was searched.
+        /// The part that was searched for.
         what: String,
-        /// Places, for the reader.
+        /// The searched places, for the message.
         looked_at: String,
         /// A command or an instruction.
         cure: String,
     },
-    /// Found, in a version that does not fit.
+    /// The part was found in an unsuitable version.
     #[error("{} is {what} {found}, needed is {wanted}. To get it: {cure}", .path.display())]
     WrongVersion {
-        /// What it is.
+        /// The name of the part.
         what: String,
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// Its version.
+        /// The version that was found.
         found: String,
-        /// The version that fits.
+        /// The required version.
         wanted: String,
         /// A command or an instruction.
         cure: String,
     },
-    /// Found, and did not do what it should.
+    /// The part was found, but it does not work.
     #[error("{} does not work: {cause}. {cure}", .path.display())]
     Broken {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// What happened.
+        /// The problem.
         cause: String,
         /// A command or an instruction.
         cure: String,
@@ -61,12 +61,12 @@ pub enum ToolchainError {
     /// The user's cache folder cannot be used.
     #[error("cannot write the cache file {}: {cause}. Set XDG_CACHE_HOME to a folder that can be written", .path.display())]
     Cache {
-        /// File or folder.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// The system's words.
+        /// The system's error message.
         cause: std::io::Error,
     },
-    /// No folder is known that could hold the cache.
+    /// There is no known folder for the cache.
     #[error("neither XDG_CACHE_HOME nor HOME is set: set one, Warpline keeps its cache there")]
     NoCache,
 }

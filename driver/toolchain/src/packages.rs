@@ -4,10 +4,10 @@ use crate::pins;
 
 const TABLE: &str = include_str!("../../../scripts/packages.txt");
 
-/// Files that describe the running system, the first one present counts.
+/// Files that describe the running system; the first existing file counts.
 const OS_RELEASE: [&str; 2] = ["/etc/os-release", "/usr/lib/os-release"];
 
-/// Parts to which the row `note` belongs.
+/// The parts to which the row `note` applies.
 const LLVM_PARTS: [&str; 2] = ["clang", "llvm"];
 
 /// Returns the command that installs `parts` (names of rows) on this system. On an unknown distribution, returns the commands of
@@ -17,7 +17,7 @@ pub fn install(parts: &[&str]) -> String {
     install_on(&system, parts)
 }
 
-/// [`install`] for a system whose `os-release` is `system`.
+/// The variant of [`install`] for a system whose `os-release` is `system`.
 fn install_on(system: &str, parts: &[&str]) -> String {
     match column(system) {
         Some(column) => {
@@ -33,7 +33,8 @@ fn install_on(system: &str, parts: &[&str]) -> String {
     }
 }
 
-/// Column of the distribution that `os-release` names: by `ID`, else by the words of `ID_LIKE` in their order.
+/// Returns the column of the distribution that `os-release` names: by `ID`, otherwise by the words of `ID_LIKE` in
+/// their order.
 fn column(system: &str) -> Option<usize> {
     let value = |name: &str| {
         let line = system.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
@@ -79,7 +80,7 @@ mod tests {
         assert_eq!(on("NAME=x\nID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), "sudo dnf install -y gcc-c++");
         assert_eq!(on("ID=\"opensuse-tumbleweed\"\nID_LIKE=\"opensuse suse\"\n"), "sudo zypper install -y gcc-c++");
         assert_eq!(on("ID=manjaro\nID_LIKE=arch\n"), "sudo pacman -S --needed gcc");
-        // Ubuntu's derivatives are its own before they are Debian's.
+        // Ubuntu's derivatives match Ubuntu before Debian.
         assert_eq!(column("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), column("ID=ubuntu\n"));
         let unknown = on("ID=plan9\n");
         assert!(["apt-get", "dnf", "zypper", "pacman"].iter().all(|name| unknown.contains(name)), "{unknown}");

@@ -1,12 +1,13 @@
-//! Versions that Warpline is built for. The files read here are also read by `scripts/setup.sh`, so each version
-//! is in one place.
+//! The versions for which Warpline is built. `scripts/setup.sh` reads the same files, so each version is stated only
+//! once.
 
-/// Major version of LLVM and clang. The pass links this LLVM, and clang's bitcode must be of the same version.
+/// Returns the major version of LLVM and clang. The pass links this LLVM, and clang's bitcode must have the same
+/// version.
 pub fn llvm_major() -> u32 {
     include_str!("../../../scripts/llvm-version").trim().parse().unwrap_or(0)
 }
 
-/// Name of the cache folder with the CUDA wheels.
+/// The name of the cache folder with the CUDA wheels.
 pub const CUDA_WHEEL_FOLDER: &str = "cuda-13.0";
 
 /// Returns the pinned wheels: name and version, in file order.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Returns the first executable file of that name on `PATH`; a name with a slash is taken as a path.
+/// Returns the first executable file with that name on `PATH`; a name with a slash is interpreted as a path.
 pub fn find(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         let path = PathBuf::from(name);
@@ -19,13 +19,13 @@ pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// Finds a program of this release: in the folder of the running one, else on `PATH`.
+/// Finds a program of this release: in the folder of the running program, otherwise on `PATH`.
 pub fn companion(name: &str) -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|path| Some(path.canonicalize().ok()?.parent()?.join(name)));
     beside.filter(|path| is_executable(path)).or_else(|| find(name))
 }
 
-/// Standard output of a program that succeeded.
+/// Returns the standard output of a program that succeeded.
 pub fn output(program: &Path, arguments: &[&str]) -> Option<String> {
     let output =
         Command::new(program).args(arguments).env("LC_ALL", "C").stdin(Stdio::null()).stderr(Stdio::null()).output();
@@ -33,7 +33,7 @@ pub fn output(program: &Path, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The first run of digits and dots after `marker`, as "22.1.8" in "clang version 22.1.8 (…)".
+/// Returns the first sequence of digits and dots after `marker`, such as "22.1.8" in "clang version 22.1.8 (…)".
 pub fn version_after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     let rest = &text[text.find(marker)? + marker.len()..];
     let rest = rest.trim_start();

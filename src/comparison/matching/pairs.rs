@@ -23,7 +23,7 @@ impl Pairs {
         self.after.get(&before).copied()
     }
 
-    /// Returns the row before that is paired with a row after.
+    /// Returns the row of the profile before that is paired with a row of the profile after.
     pub fn before(&self, after: usize) -> Option<usize> {
         self.before.get(&after).copied()
     }

@@ -84,7 +84,7 @@ pub struct OpMetrics {
     pub dram: Option<DramMetrics>,
 }
 
-/// Lookups of one cache level, each of one of the level's own sectors.
+/// Lookups of one cache level; each lookup is of one sector of the level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelMetrics {
     /// Number of all lookups.

@@ -34,7 +34,7 @@ struct RotationRange {
 
 impl Kind {
     pub(super) fn new(of_warps: &[u32], late: u32) -> Kind {
-        // First rotation, and the rotation after the last, of each warp.
+        // The first rotation of each warp, and the rotation after its last one.
         let ends = (0..).zip(of_warps).map(|(warp, &turns)| {
             let late = u32::from(warp < late);
             (late, turns + late)

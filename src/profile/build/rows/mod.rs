@@ -5,7 +5,7 @@ mod names;
 mod operand;
 mod paths;
 mod pattern;
-#[expect(clippy::module_inception, reason = "the rows themselves, which is what the folder is about")]
+#[expect(clippy::module_inception, reason = "the module contains the rows, which are the subject of the folder")]
 pub(super) mod rows;
 
 pub use names::op_name;
