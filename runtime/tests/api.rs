@@ -1,4 +1,4 @@
-//! What the API answers to mistakes and to questions, and what becomes of a trace that cannot be written.
+//! Tests the API's results for wrong arguments and for queries, and the handling of a trace that cannot be written.
 
 mod support;
 
@@ -120,7 +120,7 @@ fn mistakes_get_cudas_codes() {
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     let trace = Trace::read(&ran.path);
     assert!(trace.is_complete());
-    // The trace names each failed call with its path, and no query.
+    // The trace contains each failed call with its path, and no query.
     let failed: Vec<_> = trace
         .events
         .iter()
@@ -138,7 +138,8 @@ fn mistakes_get_cudas_codes() {
     }
     assert!(failed.iter().any(|call| call.detail.contains("at most 1024 threads, not 2048")), "{failed:?}");
     assert!(failed.iter().all(|call| !call.function.contains("Get")), "{failed:?}");
-    // Without a note, a program that ignores errors would miss a kernel for no visible reason.
+    // Without a note, the profile of a program that ignores errors would not contain a kernel, and the reason would not
+    // be visible.
     for reason in ["at most 1024 threads, not 2048", "49152 bytes of dynamic shared memory", "refused (CUDA error 9)"] {
         assert!(ran.errors.contains(reason), "{reason}: {}", ran.errors);
     }
@@ -183,7 +184,7 @@ fn child_questions() {
         assert_eq!(cudaMemPrefetchAsync(managed, 4096, host, 0, null_mut()), error::SUCCESS);
         assert_eq!(cudaMemPrefetchAsync(device, 4096, host, 0, null_mut()), error::INVALID_VALUE);
 
-        // Part of L2 for data that should stay there, and no data for it yet.
+        // Reserves a part of L2 for persisting data, but marks no data as persisting.
         assert_eq!(cudaDeviceSetLimit(6, 1 << 20), error::SUCCESS);
         let mut window = [0u64; 8];
         assert_eq!(cudaStreamSetAttribute(null_mut(), 1, window.as_ptr().cast()), error::SUCCESS);
@@ -213,7 +214,7 @@ fn child_questions() {
         assert_eq!(cudaEventElapsedTime(&raw mut milliseconds, start, end), error::SUCCESS);
         assert!(milliseconds > 0.0);
 
-        // Ordinary memory: noted, named, registered, copied from.
+        // Ordinary memory is recorded, named, registered, and used as the source of a copy.
         let memory = vec![7u8; 5000].leak().as_mut_ptr().cast::<c_void>();
         __warpline_host_allocated(memory, 5000, c"malloc".as_ptr(), c"input".as_ptr());
         assert_eq!(cudaHostRegister(memory, 5000, 0), error::SUCCESS);
@@ -237,7 +238,7 @@ fn questions_get_the_models_figures_and_the_trace_names_things() {
             _ => None,
         })
     };
-    // An empty window, and an attribute that is none, change nothing anywhere.
+    // An empty window and an unknown attribute have no effect.
     let without_effect: Vec<&str> = (trace.events.iter())
         .filter_map(|event| match event {
             Event::WithoutEffect { function, what } if what.contains("L2 persistence") => Some(&function[..]),
@@ -301,7 +302,7 @@ fn child_driver() {
         assert_eq!(cuMemFree_v2(host), error::INVALID_VALUE);
         assert_eq!(cuMemFree_v2(pointer), error::SUCCESS);
     }
-    // None of it is an error of the runtime's.
+    // None of these errors is an error of the runtime.
     assert_eq!(cudaGetLastError(), error::SUCCESS);
 }
 

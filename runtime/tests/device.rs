@@ -1,5 +1,5 @@
-//! The CPU device with kernels lowered by hand: order, records, barriers, waiting, faults, filters.
-//! Each case is a program of its own: an ignored test that a real test starts as a child.
+//! Tests the CPU device with manually lowered kernels: order, records, barriers, waiting, faults, filters. Each case is
+//! a separate program: an ignored test that a real test starts as a child process.
 
 mod support;
 
@@ -29,7 +29,7 @@ fn dim(x: u32) -> Dim3 {
     Dim3 { x, y: 1, z: 1 }
 }
 
-/// `data[i] *= 2`, one float per thread.
+/// Computes `data[i] *= 2`, with one float per thread.
 unsafe fn double(c: *mut WarpContext, hooked: bool) {
     unsafe {
         let data = *(*c).arguments.cast::<u64>();
@@ -91,7 +91,7 @@ unsafe extern "C" fn neighbours_hooked(c: *mut WarpContext) {
     unsafe { neighbours(c, true) }
 }
 
-/// Block `b` waits until block `b − 1` has raised the flag to `b`.
+/// Block `b` waits until block `b − 1` has set the flag to `b`.
 unsafe extern "C" fn chain(c: *mut WarpContext) {
     unsafe {
         let flag = *(*c).arguments.cast::<u64>() as *mut u64;
@@ -104,7 +104,7 @@ unsafe extern "C" fn chain(c: *mut WarpContext) {
 
 static mut RANGE: SiteRange = SiteRange { low: u64::MAX, high: 0 };
 
-/// Writes one float per thread with the access check, 40 bytes beyond the index.
+/// Writes one float per thread with the access check, 40 bytes after the correct address.
 unsafe extern "C" fn stray(c: *mut WarpContext) {
     unsafe {
         let data = *(*c).arguments.cast::<u64>();
@@ -383,7 +383,7 @@ fn child_null_write() {
     assert_eq!(launch(4, 3, 64, data), error::SUCCESS);
     assert_eq!(unsafe { cudaDeviceSynchronize() }, error::ILLEGAL_ADDRESS);
     assert_eq!(cudaDeviceReset(), error::SUCCESS);
-    // The device works again, and the program's own faults are its own.
+    // The device works again, and the program's own faults are handled by the program.
     let data = malloc(4 * 64, c"data");
     assert_eq!(launch(0, 1, 64, data), error::SUCCESS);
     assert_eq!(unsafe { cudaDeviceSynchronize() }, error::SUCCESS);

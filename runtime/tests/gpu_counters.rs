@@ -1,5 +1,5 @@
-//! Counters mode: the device's own counting (`runtime/device/count.h`), compiled for the host, against every byte of
-//! every lane.
+//! Compares counters mode with a reference that inspects every byte of every lane. The device's own counting
+//! (`runtime/device/count.h`) is compiled for the host.
 
 mod gpu_producer;
 
@@ -11,7 +11,7 @@ use warpline_format::event::SiteCount;
 use warpline_format::gpu::CountLayout;
 use warpline_format::site_table::{CacheOp, Op, Site, SiteTable};
 
-/// Mask and addresses of a request.
+/// The mask and the addresses of a request.
 type Request = (u32, [u64; 32]);
 
 fn table(space: Space, bytes: u32, byte_mask: Option<u64>) -> SiteTable {
@@ -30,7 +30,7 @@ fn table(space: Space, bytes: u32, byte_mask: Option<u64>) -> SiteTable {
     SiteTable { sites: vec![site], ..SiteTable::default() }
 }
 
-/// What the device counts.
+/// Returns the counts of the device.
 fn counted(table: &SiteTable, requests: &[Request]) -> Option<SiteCount> {
     let layout = CountLayout::new(table);
     let site = &table.sites[0];
@@ -44,7 +44,7 @@ fn counted(table: &SiteTable, requests: &[Request]) -> Option<SiteCount> {
     layout.site_counts(&cells).pop()
 }
 
-/// The same, from the places of all bytes.
+/// Computes the same counts from the addresses of all bytes.
 fn reference(table: &SiteTable, requests: &[Request]) -> SiteCount {
     let site = &table.sites[0];
     let mut sum = SiteCount {
@@ -62,7 +62,7 @@ fn reference(table: &SiteTable, requests: &[Request]) -> SiteCount {
                 (0..u64::from(site.bytes)).filter(|byte| site.byte_mask.is_none_or(|mask| mask >> byte & 1 != 0))
             {
                 let at = addresses[lane as usize] + byte;
-                // A word of neighbouring lanes' stacks is contiguous.
+                // The same word of neighbouring lanes' stacks is contiguous.
                 places.insert(if site.space == Space::Local { at / 4 * 128 + 4 * lane + at % 4 } else { at });
             }
         }
@@ -105,7 +105,7 @@ proptest! {
         ), 1..8),
     ) {
         let bytes = 1u32 << log;
-        // The vectoriser masks whole elements; for the lanes' stacks there are no masked accesses.
+        // The vectoriser masks complete elements; there are no masked accesses to the lanes' stacks.
         let byte_mask = holes.map(|mask| mask & (u64::MAX >> (64 - bytes))).filter(|mask| *mask != 0);
         let byte_mask = byte_mask.filter(|_| space != Space::Local);
         let table = table(space, bytes, byte_mask);

@@ -25,7 +25,7 @@ use warpline_runtime::cuda::types::{Dim3, LaunchConfig};
 use warpline_runtime::gpu::times::TIMES_VARIABLE;
 
 const LAUNCHES: u32 = 12;
-/// The first place of the device window that is given out; what lies below stays closed.
+/// The first address of the device window that is allocated; the addresses below it stay closed.
 const FIRST: u64 = warpline_format::abi::windows::DEVICE + (2 << 20);
 
 #[test]
@@ -71,7 +71,7 @@ fn concurrent_launches_lose_nothing() {
         })
         .collect();
     assert_eq!(allocations.len(), 2);
-    // As on the CPU device: the first place of the window.
+    // As on the CPU device, the first allocation is at the first address of the window.
     assert_eq!(allocations.keys().next(), Some(&FIRST));
     assert!(trace.events.iter().any(|event| matches!(event, Event::Copy(copy)
         if copy.direction == Direction::HostToDevice && copy.destination == Some(FIRST))));
@@ -121,7 +121,7 @@ fn concurrent_launches_lose_nothing() {
         let block = end.expect("the launch has an end").blocks[0];
         assert_eq!((block.executions, block.lanes, block.partial), (requests, u64::from(BLOCKS * THREADS), 0));
     }
-    // A free comes after the records of the launches before it.
+    // A free follows the records of the earlier launches.
     let last_end = trace.events.iter().rposition(|event| matches!(event, Event::LaunchEnd(_))).unwrap();
     let first_free = trace.events.iter().position(|event| matches!(event, Event::Free { .. })).unwrap();
     assert!(last_end < first_free);
@@ -156,7 +156,7 @@ fn counters_mode_counts_on_the_device_and_keeps_no_trace() {
     assert!(trace.is_complete() && trace.batches.is_empty(), "{}", ran.errors);
     let whole = u64::from(BLOCKS * (THREADS / 32));
     let rest = u64::from(BLOCKS);
-    // Lines of the second site's requests, warp by warp.
+    // The lines of the second site's requests, by warp.
     let mut scattered: BTreeMap<u32, u64> = BTreeMap::new();
     for first in (0..BLOCKS).flat_map(|block| (0..THREADS.div_ceil(32)).map(move |warp| (block, 32 * warp))) {
         let lanes = first.1..(first.1 + 32).min(THREADS);
@@ -219,7 +219,7 @@ fn child_default_streams() {
     let mut arguments = [(&raw mut pointer).cast::<c_void>()];
     assert_eq!(launch(0, data, 0), error::SUCCESS);
     assert_eq!(last(), 0);
-    // `cudaStreamPerThread`; a stream that the program names stays.
+    // This is `cudaStreamPerThread`; a stream that the program names does not change.
     let config =
         LaunchConfig { grid, block, shared: 0, stream: null_mut(), attributes: std::ptr::null(), attribute_count: 0 };
     for (stream, expected) in [(0usize, 2), (0x100, 0x100)] {

@@ -1,5 +1,5 @@
-//! CUDA graphs on a GPU, without one: every launch of a graph leaves the records of its kernels, and the program's own
-//! graphs stay as they are.
+//! Tests CUDA graphs on a GPU, without a GPU: every launch of a graph produces the records of its kernels, and the
+//! program's own graphs do not change.
 
 mod gpu_fake;
 mod gpu_producer;
@@ -32,7 +32,7 @@ type Handle = *mut c_void;
 
 const BLOCKS: u32 = 20;
 const STREAM: usize = 0x100;
-/// The second access of a thread goes somewhere in 16 KiB.
+/// The second access of a thread is to an address within 16 KiB.
 const BYTES: usize = 16 << 10;
 
 fn launch(kernel: usize, data: Handle, stream: usize) -> i32 {
@@ -43,7 +43,7 @@ fn sure(code: i32) {
     assert_eq!(code, error::SUCCESS);
 }
 
-/// A captured graph with one kernel for each place.
+/// Returns a captured graph with one kernel for each address.
 fn captured(places: &[Handle]) -> Handle {
     let mut graph = null_mut();
     sure(unsafe { cudaStreamBeginCapture(STREAM as Handle, 0) });
@@ -70,13 +70,14 @@ fn originals() -> usize {
     ORIGINALS.load(SeqCst)
 }
 
-/// Everything of a graph goes, and nothing is left behind.
+/// Destroys a graph and its executable graph, and checks that nothing remains.
 fn destroy(graph: Handle, executable: Handle) {
     sure(unsafe { cudaGraphDestroy(graph) });
     sure(unsafe { cudaGraphExecDestroy(executable) });
 }
 
-/// What the trace has of each launch: its first and last event, its requests, and where the first access went.
+/// Returns, for each launch in the trace, its first and last event, its number of requests, and the address of the
+/// first access.
 fn launches(ran: &Ran) -> Vec<(Launch, LaunchEnd, u64, u64)> {
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     let trace = Trace::read(&ran.path);
@@ -107,7 +108,7 @@ fn launches(ran: &Ran) -> Vec<(Launch, LaunchEnd, u64, u64)> {
         .collect()
 }
 
-/// Where the allocations lie in the trace.
+/// Returns the addresses of the allocations in the trace.
 fn places(ran: &Ran) -> Vec<u64> {
     let place = |event: &Event| if let Event::Allocation(one) = event { Some(one.address) } else { None };
     Trace::read(&ran.path).events.iter().filter_map(place).collect()
@@ -134,7 +135,7 @@ fn child_captured() {
     let graph = captured(&data);
     let mut count = 0;
     let executable = executable(graph);
-    // The program's graph has the kernels that it put in.
+    // The program's graph contains the kernels that the program added.
     sure(unsafe { cudaGraphGetNodes(graph, null_mut(), &raw mut count) });
     assert_eq!(count, 2);
     let other = data[0] as usize;
@@ -155,7 +156,7 @@ fn each_launch_of_a_captured_graph_has_records() {
     assert_eq!(all.len(), 11);
     assert!(all.iter().all(is_whole), "{all:?}");
     assert!(!ran.errors.contains("graph"), "{}", ran.errors);
-    // The kernels of a graph in the order of their nodes, wherever ordinary launches come between.
+    // The kernels of a graph are in the order of their nodes, even if ordinary launches come between.
     let places = places(&ran);
     let (graphs, others): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.0.stream == all_stream(&all, 6));
     let starts: Vec<u64> = graphs.iter().map(|one| one.3).collect();
@@ -163,7 +164,7 @@ fn each_launch_of_a_captured_graph_has_records() {
     assert!(others.len() == 5 && others.iter().all(|one| one.3 == places[0]));
 }
 
-/// The stream that this many launches are on.
+/// Returns the stream of this number of launches.
 fn all_stream(all: &[(Launch, LaunchEnd, u64, u64)], count: usize) -> u32 {
     let on = |stream| all.iter().filter(|one| one.0.stream == stream).count();
     all.iter().map(|one| one.0.stream).find(|&stream| on(stream) == count).expect("a stream with so many launches")
@@ -228,7 +229,7 @@ fn child_many() {
         let graph = captured(&[data, data, data]);
         let executable = executable(graph);
         sure(go(executable));
-        // While it may be running.
+        // The graph may still be running.
         destroy(graph, executable);
         sure(launch(0, data, STREAM));
     }
@@ -308,14 +309,14 @@ fn child_failing() {
     sure(go(executable));
     wait();
     assert_eq!(originals(), 0);
-    // Only the copy with hooks cannot be launched: the program's own one runs, from now on.
+    // Only the copy with hooks cannot be launched; from now on, the program's own graph runs.
     COPY_LAUNCH_ERROR.store(701, SeqCst);
     sure(go(executable));
     COPY_LAUNCH_ERROR.store(0, SeqCst);
     sure(go(executable));
     wait();
     assert_eq!(originals(), 4);
-    // Each time the program's own one comes after the copy's last launch.
+    // Each launch of the program's own graph comes after the copy's last launch.
     assert_eq!(WAITS.load(SeqCst), 3);
     sure(launch(0, data, 0));
     wait();
@@ -340,7 +341,7 @@ fn a_failing_graph_launch_ends_its_launches() {
 fn child_changed() {
     start();
     let mut data = [malloc(BYTES, c"a"), malloc(BYTES, c"b")];
-    // Put in by hand.
+    // The nodes are added explicitly.
     let (mut graph, mut nodes) = (null_mut(), [null_mut(); 2]);
     sure(unsafe { cudaGraphCreate(&raw mut graph, 0) });
     let [first, second] = &mut data;
@@ -359,7 +360,7 @@ fn child_changed() {
     }
     let executable = executable(graph);
     sure(go(executable));
-    // The second node goes elsewhere, then the first is switched off, and on again.
+    // The second node accesses another address; then the first is disabled, and enabled again.
     let mut arguments = [std::ptr::from_mut(second).cast::<c_void>()];
     parameters.arguments = arguments.as_mut_ptr();
     sure(unsafe { cudaGraphExecKernelNodeSetParams(executable, nodes[1], &raw const parameters) });
@@ -374,7 +375,8 @@ fn child_changed() {
     sure(go(executable));
     wait();
     assert_eq!(originals(), 0);
-    // Nodes are now paired with those of another graph: this is not followed, and the program's own one runs.
+    // Nodes are now paired with those of another graph. The runtime does not support this, so the program's own graph
+    // runs.
     parameters.stub = (STUBS + 1) as Handle;
     sure(unsafe { cudaGraphExecKernelNodeSetParams(executable, nodes[1], &raw const parameters) });
     sure(go(executable));

@@ -11,7 +11,7 @@ use warpline_runtime::gpu::drain::wire::{
     SLOT_BITS, SLOTS, Ticket,
 };
 
-/// Checks that the hook just called left its lanes together.
+/// Checks that the hook that was just called left its lanes converged.
 fn together(mask: u32) {
     // SAFETY: no arguments.
     assert_eq!(unsafe { (producer().together)() }, mask, "lanes go on apart behind a hook");
@@ -73,7 +73,8 @@ fn mix(value: u64) -> u64 {
     (value ^ value >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ value >> 32
 }
 
-/// Mask and addresses of a producer's n-th request: all forms that records have, and their edges.
+/// Returns the mask and the addresses of a producer's n-th request, which cover all forms of records and their edge
+/// cases.
 fn request(producer: u64, number: u64) -> (u32, [u64; 32]) {
     let seed = mix(producer << 32 | number);
     let mask = match seed & 3 {
@@ -96,7 +97,7 @@ fn request(producer: u64, number: u64) -> (u32, [u64; 32]) {
     (mask, std::array::from_fn(|lane| address(lane as u64)))
 }
 
-/// Lanes and addresses of a record.
+/// Returns the lanes and addresses of a record.
 fn lanes(record: &Record, listed: &[u64; 32]) -> Vec<(u32, u64)> {
     let active = (0..32).filter(|lane| record.mask >> lane & 1 != 0);
     match record.kind {
@@ -142,7 +143,7 @@ fn both_sides_agree_on_every_number() {
         BLOCK_CELLS,
         BRANCH_CELLS,
         u64::MAX,
-        // Where `CountLayout::site_counts` looks.
+        // The position at which `CountLayout::site_counts` reads.
         0,
         1,
         2,
@@ -249,7 +250,7 @@ fn many_producers_lose_nothing_on_small_rings() {
             let last = over.load(Ordering::Acquire);
             let mut some = false;
             for reader in &mut readers {
-                // The reader stops on its own when it has to give room back.
+                // The reader stops on its own when it must release space.
                 while let Next::Record(record) = reader.read_next() {
                     let producer = record.block as usize;
                     let (mask, addresses) = request(record.block, next[producer]);
@@ -283,7 +284,7 @@ fn dropping_is_counted() {
         let (mask, addresses) = request(3, number);
         rings.access(0, who(0, 0, 0), number as u32, mask, &addresses);
         if number % 100 == 99 {
-            // Twice: the reader stops when it has to give room back.
+            // This is done twice, because the reader stops when it must release space.
             for _ in 0..2 {
                 while let Next::Record(_) = reader.read_next() {
                     arrived += 1;

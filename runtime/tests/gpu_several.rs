@@ -1,4 +1,4 @@
-//! Programs that use several GPUs, against the CUDA runtime made for the purpose, which has two.
+//! Tests programs that use several GPUs, with the fake CUDA runtime, which has two.
 
 mod gpu_fake;
 mod gpu_producer;
@@ -19,7 +19,7 @@ use warpline_runtime::cuda::error;
 
 const BYTES: usize = 4 * (BLOCKS * THREADS) as usize;
 const LAUNCHES: u64 = 8;
-/// Requests of a launch at each of its three sites.
+/// The number of requests of a launch at each of its three sites.
 const REQUESTS: u64 = BLOCKS as u64 * THREADS.div_ceil(32) as u64;
 
 fn ends<'t>(trace: &'t Trace) -> BTreeMap<u64, &'t LaunchEnd> {
@@ -27,7 +27,7 @@ fn ends<'t>(trace: &'t Trace) -> BTreeMap<u64, &'t LaunchEnd> {
     trace.events.iter().filter_map(end).collect()
 }
 
-/// Requests by site, and the allocation that holds the first one's addresses.
+/// Returns the requests by site, and the allocation that contains the addresses of the first site.
 fn read(trace: &Trace, launch: u64, allocations: &[&Allocation]) -> ([u64; 3], Option<u64>) {
     let (mut counts, mut home) = ([0; 3], None);
     trace.for_each_item(launch, |item| {
@@ -64,7 +64,7 @@ fn child_two() {
             });
         }
     });
-    // The program waits for neither device: the exit does, with the first one chosen.
+    // The program waits for neither device: the exit handler does, while the first one is selected.
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn each_gpu_has_its_rings_and_copies_of_variables() {
 fn child_one_faults() {
     start();
     let data = malloc(BYTES, c"d_first");
-    // More than the rings hold: the kernels need the thread that reads.
+    // The rings cannot store all records, so the kernels need the thread that reads.
     for _ in 0..4 {
         assert_eq!(launch(0, data, 0), error::SUCCESS);
     }

@@ -1,4 +1,5 @@
-//! Two devices: each with its own streams, copies of variables, and faults. A thread uses the first until it chooses.
+//! Two devices, each with its own streams, copies of variables, and faults. A thread uses the first device until it
+//! selects another.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,13 +13,13 @@ thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Codes of faults, returned by everything on the device after it.
+/// The error codes of faults; every later call on the device returns the code.
 static FAULTS: [AtomicI32; DEVICES] = [const { AtomicI32::new(0) }; DEVICES];
 
-/// Bytes of each variable, by what stands for it on the host.
+/// The bytes of each variable, keyed by the address that represents it on the host.
 static VARIABLES: LazyLock<Mutex<HashMap<usize, [usize; DEVICES]>>> = LazyLock::new(Mutex::default);
 
-/// Bytes of every variable.
+/// The size of every variable in bytes.
 pub const VARIABLE_BYTES: usize = 1 << 18;
 
 pub fn current() -> usize {
@@ -54,7 +55,7 @@ unsafe extern "C" fn __wlreal_cudaSetDevice(device: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wlreal_cudaStreamQuery(_stream: *mut c_void) -> c_int {
-    // Work may be under way.
+    // Work may be unfinished.
     if status() == 0 { 600 } else { status() }
 }
 

@@ -1,4 +1,4 @@
-// A libcuda.so.1 that finds one small GPU, or with FAKE_CUDA=none no GPU at all.
+// A libcuda.so.1 that reports one small GPU or, with FAKE_CUDA=none, no GPU.
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +17,6 @@ int cuDeviceGetAttribute(int* value, int attribute, int device) {
         case 16: return *value = 4, 0;   // SMs
         case 75: return *value = 9, 0;   // compute capability
         case 76: return *value = 0, 0;
-        default: return 1;               // as for an attribute that the driver does not know
+        default: return 1;               // the same result as for an attribute that the driver does not support
     }
 }

@@ -1,5 +1,5 @@
-//! Graphs of kernels, as the real runtime has them: nodes run in the order in which they were made. All arguments are
-//! words of 64 bits.
+//! Graphs of kernels with the real runtime's interface: nodes run in the order in which they were created. All
+//! arguments are 64-bit words.
 
 use super::{__wlreal_cudaLaunchKernel, FUNCTIONS, status};
 use std::collections::HashMap;
@@ -10,16 +10,16 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 use warpline_runtime::cuda::graph_types::KernelParameters;
 use warpline_runtime::cuda::types::Dim3;
 
-/// What `cudaGraphLaunch` returns instead of starting: for all graphs, and for copies.
+/// The error that `cudaGraphLaunch` returns instead of launching: for all graphs, and for copies.
 pub static LAUNCH_ERROR: AtomicI32 = AtomicI32::new(0);
 pub static COPY_LAUNCH_ERROR: AtomicI32 = AtomicI32::new(0);
-/// What `cudaStreamEndCapture` returns instead of a graph.
+/// The error that `cudaStreamEndCapture` returns instead of a graph.
 pub static CAPTURE_ERROR: AtomicI32 = AtomicI32::new(0);
-/// Executable graphs that were made and not destroyed, and graphs.
+/// The number of executable graphs that exist, and the number of graphs.
 pub static EXECUTABLES: AtomicUsize = AtomicUsize::new(0);
 pub static GRAPHS: AtomicUsize = AtomicUsize::new(0);
 
-/// Times that a stream was made to wait for an event.
+/// How often a stream was made to wait for an event.
 pub static WAITS: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Clone)]
@@ -28,7 +28,7 @@ struct Kernel {
     grid: Dim3,
     block: Dim3,
     words: Box<[u64]>,
-    /// Addresses of the words.
+    /// The addresses of the words.
     places: Box<[usize]>,
 }
 
@@ -108,10 +108,9 @@ pub fn is_capturing(stream: usize) -> bool {
     state().captures.contains_key(&stream)
 }
 
-/// Takes a launch into a graph, if its stream is captured.
+/// Adds a launch to a graph, if its stream is being captured.
 ///
-/// # Safety
-/// The requirements of [`kernel`] apply.
+/// # Safety The requirements of [`kernel`] apply.
 pub unsafe fn capture(
     stream: usize,
     stub: *const c_void,

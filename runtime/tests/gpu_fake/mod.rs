@@ -24,17 +24,17 @@ use warpline_runtime::cuda::types::{Dim3, LaunchConfig};
 use warpline_runtime::gpu::drain::wire::{Kind, MARK, SLOT_BITS, SLOTS};
 
 pub const SMS: u64 = 4;
-/// Bytes that the system keeps at the start of shared memory.
+/// The number of bytes that the system reserves at the start of shared memory.
 pub const RESERVED: c_int = 1024;
 static FUNCTIONS: LazyLock<Mutex<HashMap<usize, String>>> = LazyLock::new(Mutex::default);
 type Streams = HashMap<(usize, usize), JoinHandle<()>>;
 /// The last work of each stream, by device and stream.
 static STREAMS: LazyLock<Mutex<Streams>> = LazyLock::new(Mutex::default);
 
-/// Stream of the last kernel that was launched.
+/// The stream of the last kernel that was launched.
 pub static LAST_STREAM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Launches of kernels without hooks.
+/// The number of launches of kernels without hooks.
 pub static ORIGINALS: AtomicUsize = AtomicUsize::new(0);
 
 /// Waits for all streams of the thread's device.
@@ -48,7 +48,7 @@ fn join_all() {
     all.into_iter().for_each(|last| last.join().unwrap());
 }
 
-/// Queues work after what a stream has.
+/// Adds work to a stream, after its earlier work.
 fn enqueue(stream: usize, work: impl FnOnce() + Send + 'static) {
     let mut streams = STREAMS.lock().unwrap();
     let key = (current(), stream);
@@ -69,7 +69,7 @@ struct Launched {
     blocks: u64,
     threads: u32,
     faulty: bool,
-    /// Counts its requests instead of sending them.
+    /// Whether the kernel counts its requests instead of sending them.
     counted: bool,
 }
 
@@ -82,7 +82,7 @@ impl Launched {
     fn access(&self, sm: u64, who: u64, space_site: u32, mask: u32, address: impl Fn(u64) -> u64) {
         let addresses: [u64; 32] = std::array::from_fn(|lane| address(lane as u64));
         if self.counted {
-            // Behind the cells of one block and one branch of two sides.
+            // The cells follow those of one block and of one branch with two sides.
             let first = BLOCK_CELLS + BRANCH_CELLS + 4 + SITE_CELLS * u64::from(space_site & 0xff_ffff);
             let per_sm = self.target.flags >> 32;
             // SAFETY: a site's cells in the set of an SM.
@@ -109,7 +109,7 @@ impl Launched {
             .fetch_add(value, Ordering::Relaxed);
     }
 
-    /// What a thread of the kernel does: reads its element, one elsewhere, and shared memory around a barrier.
+    /// The work of a thread of the kernel: it reads its element, another element, and shared memory around a barrier.
     fn run(&self, sm: u64) {
         let warps = u64::from(self.threads.div_ceil(32));
         let mine: Vec<u64> = (0..self.blocks).filter(|block| block % SMS == sm).collect();
@@ -149,7 +149,7 @@ impl Launched {
     }
 }
 
-/// What `__warpline_finish` does.
+/// Implements `__warpline_finish`.
 fn finish(target: &Target, ticket: *mut u64) {
     let per_sm = target.flags >> 32;
     // SAFETY: the ticket and the cells have this layout (`wire.h`).

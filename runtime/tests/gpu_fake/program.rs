@@ -1,4 +1,4 @@
-//! A program with GPU code for two kernels, and how to run it against the driver made for the purpose.
+//! A program with GPU code for two kernels, which runs with the fake driver.
 
 use crate::support::{KernelSpec, Ran, register_with_binary, run_child_with, site, table};
 use std::ffi::c_void;
@@ -21,14 +21,14 @@ pub const THREADS: u32 = 200;
 
 unsafe extern "C" fn on_the_cpu(_context: *mut WarpContext) {}
 
-/// What stands for the first variable.
+/// The address that represents the first variable.
 pub const SHADOWS: usize = 0x7000;
 
 pub fn start() {
     start_with(&[]);
 }
 
-/// With device variables.
+/// The variant of the start function with device variables.
 pub fn start_with(globals: &[(&str, GlobalKind, u64)]) {
     let kernel = |name| KernelSpec {
         name,
@@ -69,7 +69,7 @@ pub fn malloc(bytes: usize, name: &'static std::ffi::CStr) -> *mut c_void {
     pointer
 }
 
-/// Folder with the driver made for the purpose.
+/// Returns the folder with the fake driver.
 pub fn driver() -> &'static str {
     static FOLDER: OnceLock<String> = OnceLock::new();
     FOLDER.get_or_init(|| {

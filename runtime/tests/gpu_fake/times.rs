@@ -1,8 +1,8 @@
-//! Events with times and the attributes of kernels, of the CUDA runtime made for the purpose.
+//! Events with times and the attributes of kernels, in the fake CUDA runtime.
 
 use std::ffi::{c_int, c_void};
 
-/// What every kernel takes, in milliseconds, and has, in registers.
+/// The time of every kernel in milliseconds, and its number of registers.
 pub const MILLISECONDS: f32 = 1.5;
 pub const REGISTERS: i32 = 40;
 
@@ -25,7 +25,7 @@ unsafe extern "C" fn __wlreal_cudaEventElapsedTime(time: *mut f32, begin: *mut c
     0
 }
 
-/// `cudaFuncAttributes` as CUDA's headers have it begins with three sizes; threads and registers follow.
+/// `cudaFuncAttributes` in CUDA's headers begins with three sizes; threads and registers follow.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wlreal_cudaFuncGetAttributes(attributes: *mut [i32; 36], _function: *const c_void) -> c_int {
     unsafe {

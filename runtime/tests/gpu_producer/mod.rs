@@ -24,15 +24,15 @@ pub type Count = unsafe extern "C" fn(*mut u64, u32, u32, u32, *const u64);
 pub type Together = unsafe extern "C" fn() -> u32;
 pub type Mark = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u32);
 
-/// Its functions.
+/// The functions of the library.
 pub struct Producer {
     pub layout: Layout,
     pub access: Access,
     pub hinted: Hinted,
     pub mark: Mark,
     pub count: Count,
-    /// Lanes that the calling thread's last hook left together: those that came, or what follows the hook runs otherwise than
-    /// without it.
+    /// The lanes that the calling thread's last hook left converged. They must be the lanes that entered the hook;
+    /// otherwise, the code after the hook would run differently than without the hook.
     pub together: Together,
 }
 

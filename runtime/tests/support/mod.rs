@@ -1,4 +1,4 @@
-//! A device module made by hand, as the pass would lower it, and a reader for the trace it leaves.
+//! A manually written device module, in the form that the pass produces, and a reader for its trace.
 
 // Each test binary uses its own part.
 #![allow(dead_code)]
@@ -55,7 +55,7 @@ pub fn site(function: u32, op: Op, space: Space, line_frame: u32) -> Site {
     }
 }
 
-/// A table with a function per kernel and `sites`.
+/// Returns a table with a function per kernel and `sites`.
 pub fn table(kernels: &[KernelSpec], sites: Vec<Site>, globals: &[(&str, GlobalKind, u64)]) -> SiteTable {
     SiteTable {
         module: "/src/fake.cu".into(),
@@ -93,7 +93,7 @@ pub fn register(kernels: &[KernelSpec], table: &SiteTable, stubs: usize, shadows
     register_with_binary(kernels, table, stubs, shadows, &[])
 }
 
-/// The same with GPU code.
+/// The variant of [`register`] with GPU code.
 pub fn register_with_binary(
     kernels: &[KernelSpec],
     table: &SiteTable,
@@ -223,11 +223,11 @@ pub unsafe fn record(c: *mut WarpContext, kind: Kind, space: Space, site: u32, m
     }
 }
 
-/// One trace, divided.
+/// A trace, split into its parts.
 #[derive(Default)]
 pub struct Trace {
     pub events: Vec<Event>,
-    /// Launch and items of each batch.
+    /// The launch and the items of each batch.
     pub batches: Vec<(u64, Vec<u8>)>,
 }
 
@@ -269,7 +269,7 @@ impl Trace {
     }
 }
 
-/// What a child process did.
+/// The result of a child process.
 pub struct Ran {
     pub code: Option<i32>,
     pub output: String,
@@ -278,7 +278,7 @@ pub struct Ran {
     _folder: Folder,
 }
 
-/// A folder of one child, removed with what it is a part of.
+/// The folder of one child process, removed together with its owner.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -287,12 +287,12 @@ impl Drop for Folder {
     }
 }
 
-/// Runs the ignored test `child` of this binary as a program of its own, with a trace file.
+/// Runs the ignored test `child` of this binary as a separate program, with a trace file.
 pub fn run_child(child: &str, change: impl FnOnce(&mut Options)) -> Ran {
     run_child_with(child, &[], change)
 }
 
-/// The same with environment variables.
+/// The variant of [`run_child`] with environment variables.
 pub fn run_child_with(child: &str, variables: &[(&str, &str)], change: impl FnOnce(&mut Options)) -> Ran {
     let folder = std::env::temp_dir().join(format!("warpline-runtime-{}-{child}-{}", std::process::id(), unique()));
     std::fs::create_dir_all(&folder).unwrap();
