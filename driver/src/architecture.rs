@@ -102,10 +102,10 @@ mod tests {
         assert_eq!(parse("all-major"), Some(vec![]));
         assert_eq!(parse("gfx90a"), None);
         assert_eq!(parse("sm_"), None);
-        assert_eq!(unknown("sm_13"), None, "old, but there was one");
+        assert_eq!(unknown("sm_13"), None, "the architecture is old but existed");
         assert_eq!(unknown("sm_76").as_deref(), Some("sm_76"));
         assert_eq!(unknown("arch=compute_75,code=[sm_75,compute_34]").as_deref(), Some("compute_34"));
-        assert_eq!(unknown("sm_130"), None, "there may be one");
+        assert_eq!(unknown("sm_130"), None, "a later architecture may exist");
         assert_eq!(unknown("native"), None);
     }
 

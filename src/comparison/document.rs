@@ -16,9 +16,9 @@ pub const VERSION: u32 = 1;
 /// A value on both sides; `None` if a side has no counterpart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Both<T> {
-    /// Value in the profile before.
+    /// Value in the old profile.
     pub before: Option<T>,
-    /// Value in the profile after.
+    /// Value in the new profile.
     pub after: Option<T>,
 }
 
@@ -99,9 +99,9 @@ pub struct Diff {
 pub struct Difference {
     /// `model`, `architecture`, `incomplete` or similar, or the name of an assumption.
     pub what: String,
-    /// Value in the profile before; empty if absent.
+    /// Value in the old profile; empty if absent.
     pub before: String,
-    /// Value in the profile after; empty if absent.
+    /// Value in the new profile; empty if absent.
     pub after: String,
 }
 
@@ -250,11 +250,11 @@ pub struct BrokenLimit {
     pub subject: String,
     /// Name of the figure.
     pub metric: String,
-    /// Value in the profile before.
+    /// Value in the old profile.
     pub before: Option<Value>,
-    /// Value in the profile after.
+    /// Value in the new profile.
     pub after: Option<Value>,
-    /// The worst allowed value after.
+    /// The worst value that the limit allows in the new profile.
     pub allowed: Option<f64>,
 }
 

@@ -194,7 +194,8 @@ fn rewritten(addresses: &Addresses, launch: &Launch, axes: &[Axis; 2]) -> (Addre
     (apart, shape)
 }
 
-/// Returns a number along x as the sum of its digits. The other axes have size 1.
+/// Returns the expression of a block or thread index along an axis. Along x, the expression is the sum of the index's
+/// digits, each multiplied by its weight. The other axes have size 1, so their index is 0.
 fn put_together(
     graph: &mut Graph,
     one: Expression,

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The program under test, in a folder with links to it for the dialects.
+/// The program under test, in a folder with links to it that have the names `warpline-nvcc` and `warpline-clang++`.
 pub struct Driver {
     /// The temporary folder, which is also the working folder.
     pub folder: tempfile::TempDir,

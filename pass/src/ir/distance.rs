@@ -91,7 +91,8 @@ impl<'c> Sum<'c> {
         }
     }
 
-    /// Adds the parts of a value, if the sum of the parts is known to be the same.
+    /// Adds the operands of a value instead of the value itself, if the extended value is known to be their extended sum.
+    /// Returns `false` if it added nothing.
     fn add_parts(&mut self, value: Value<'c>, extension: Extension, scale: i64, deepest: u32) -> bool {
         if extension.goes_through(value)
             && let Some(linear) = Linear::recognise(value)

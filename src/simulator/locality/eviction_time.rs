@@ -142,7 +142,7 @@ impl OfCell {
     }
 }
 
-/// Gaps of a scope.
+/// Reuse gaps of all uses in a scope, such as an SM or the whole GPU.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps {
     /// Bins of all uses.

@@ -85,7 +85,7 @@ pub struct Running {
     pub reserved_shared: bool,
     /// Whether warps take turns at their accesses; all accesses then reach the access check.
     pub interleave: bool,
-    /// If warps take turns: the ranges of the loads that have not reached the check since the last store.
+    /// The address ranges of loads since the last store that were not yet checked. Used only if warps take turns.
     pub open_ranges: Vec<*mut SiteRange>,
     /// The check for reads of memory that nothing has written; all accesses then reach the access check.
     pub initialisation: Option<Initialisation>,

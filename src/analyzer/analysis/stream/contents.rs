@@ -13,7 +13,7 @@ pub(super) struct Contents {
     /// Allocations that a copy or a kernel has written. Programs cannot rely on the contents of fresh memory, although
     /// it is zero on the CPU device.
     filled: FxHashSet<AllocationId>,
-    /// Keys that count the last copy, without allocations that were stored to since the previous copy.
+    /// Keys of the last copy, without the keys of allocations that kernels stored to since the copy before it.
     last: Vec<CopyKey>,
 }
 

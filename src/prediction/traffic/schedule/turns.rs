@@ -203,8 +203,8 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
     }
 }
 
-/// Returns ranges of indices with the counters in the middle of their loops, and at both ends if conditions depend on
-/// them. For example, a window may start before an array's first row and end after its last row.
+/// Returns ranges of indices in which each loop counter has its middle value. If conditions depend on the counters, it
+/// also returns the ranges with the first and with the last values. For example, a window may start before an array's first row and end after its last row.
 fn positions_in_loops(bounds: &Bounds, decide: bool) -> Vec<Bounds> {
     let of = |position: fn((i64, i64)) -> i64| {
         let mut found = bounds.clone();
