@@ -8,8 +8,8 @@
 //! Shared loads of 8 and 16 bytes are served in groups of twice as many lanes if the lanes share addresses in pairs.
 //! This requires that each active lane n has the address of lane n ^ 1, or each has the address of lane n ^ 2, if those
 //! lanes are active. Sources: Greg Smith, NVIDIA developer forum, thread 77228, for compute capabilities 7.0 to 7.5 (2
-//! passes instead of 4 for 16 bytes); Nsight Compute on compute capabilities 8.6 and 9.0 (thread 373160). Lanes n and n
-//! + 16 with equal addresses are not such pairs. Fermi's guide excludes the merging; models state it as
+//! passes instead of 4 for 16 bytes); Nsight Compute on compute capabilities 8.6 and 9.0 (thread 373160). Two lanes with
+//! equal addresses whose numbers differ by 16 are not such pairs. Fermi's guide excludes the merging; models state it as
 //! [`Banks::merges_pairs`].
 
 use super::Scattered;
