@@ -117,7 +117,7 @@ fn a_program_that_runs_is_shown() {
     let drawn = run(&mut command, &folder, "terminal");
     assert!(drawn.status.success(), "{}", drawn.describe());
     // Words are placed one by one.
-    for part in ["\x1b[?1049h", "WARPLINE", "gather", "leaves", "\x1b[?1049l", "modes kept"] {
+    for part in ["\x1b[?1049h", "WARPLINE", "gather", "closes", "\x1b[?1049l", "modes kept"] {
         assert!(drawn.stdout.contains(part), "{part:?}: {}", drawn.stdout);
     }
     assert!(running.0.try_wait().unwrap().is_none());

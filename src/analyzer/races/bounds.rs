@@ -84,7 +84,7 @@ impl SharedBounds {
         access.for_each_lane(|lane, address| {
             let fits = address >= range.start && address.checked_add(bytes).is_some_and(|end| end <= range.end);
             if !fits && address < bounds.end {
-                outside.get_or_insert((lane as u32, address));
+                outside.get_or_insert((lane, address));
             }
         });
         let Some((lane, address)) = outside else { return };
