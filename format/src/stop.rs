@@ -169,7 +169,8 @@ pub enum Reply {
 
 /// Writes a message.
 ///
-/// # Errors Returns the errors of the writer.
+/// # Errors
+/// Returns the errors of the writer.
 pub fn send<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
     let bytes = postcard::to_stdvec(message).map_err(io::Error::other)?;
     let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= MOST_BYTES);
@@ -179,7 +180,8 @@ pub fn send<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
 
 /// Reads a message.
 ///
-/// # Errors Returns the errors of the reader, or an error at the end of the data or for an invalid message.
+/// # Errors
+/// Returns the errors of the reader, or an error at the end of the data or for an invalid message.
 pub fn receive<T: DeserializeOwned>(mut from: impl Read) -> io::Result<T> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;

@@ -23,7 +23,8 @@ const LEFT_TO_THE_BACK_END: &str = "nvvm-reflect,function(sccp,simplifycfg,insts
 
 /// Reads LLVM IR, as text or as bitcode; `name` is for messages.
 ///
-/// # Errors Returns [`ObjectError::Read`] with LLVM's message if the input is neither, or comes from a newer LLVM that
+/// # Errors
+/// Returns [`ObjectError::Read`] with LLVM's message if the input is neither, or comes from a newer LLVM that
 /// this LLVM cannot read.
 pub fn read<'c>(context: &'c Context, text: &[u8], name: &str) -> Result<Module<'c>, ObjectError> {
     // Bitcode is not UTF-8, and bitcode of a later version cannot be read at all.
@@ -54,7 +55,8 @@ pub fn name_parameters(module: &Module<'_>, names: &[String]) {
 /// Sets the machine of a module whose front end has not set it: `processor` has the form `sm_80`. Triton sets triple,
 /// data layout and processor only when it generates code.
 ///
-/// # Errors Returns an error if LLVM does not support the processor, or if the module is not valid IR.
+/// # Errors
+/// Returns an error if LLVM does not support the processor, or if the module is not valid IR.
 pub fn adopt(module: &Module<'_>, processor: &str) -> Result<Machine, DeviceError> {
     let machine = Machine::nvptx_like(processor, FEATURES).map_err(TargetError::from)?;
     machine.adopt(module);

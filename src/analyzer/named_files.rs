@@ -8,7 +8,8 @@ use std::path::Path;
 
 /// Opens a regular file of at most `most` bytes for reading; never blocks.
 ///
-/// # Errors Returns the system's error, or an error if it is not such a file.
+/// # Errors
+/// Returns the system's error, or an error if it is not such a file.
 pub fn open(path: &Path, most: u64) -> io::Result<File> {
     let refuse = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
     // Opening a device can already have an effect, so the kind of the file is checked before and after opening.
@@ -30,7 +31,8 @@ pub fn open(path: &Path, most: u64) -> io::Result<File> {
 /// Returns the content of a file that [`open`] accepts. A file of size 0 is treated as empty: system files have this
 /// size, and some of them are endless.
 ///
-/// # Errors Returns the errors of [`open`] and of reading.
+/// # Errors
+/// Returns the errors of [`open`] and of reading.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path, most)?;
     let length = file.metadata()?.len();

@@ -220,7 +220,8 @@ fn check_kind(profile: &Profile, path: &Path) -> Result<(), ProfileError> {
 
 /// Decodes the output of [`to_bytes`]; `path` is for messages.
 ///
-/// # Errors Returns a [`ProfileError`] other than `Read` or `Write`.
+/// # Errors
+/// Returns a [`ProfileError`] other than `Read` or `Write`.
 pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Profile, ProfileError> {
     Container::open(bytes, path)?.document(path)
 }
@@ -246,7 +247,8 @@ pub enum ToMerge<'a> {
 impl MergeReader {
     /// Reads a file: its section if this release can read it, else its document.
     ///
-    /// # Errors Returns a [`ProfileError`].
+    /// # Errors
+    /// Returns a [`ProfileError`].
     pub fn read(&mut self, path: &Path) -> Result<ToMerge<'_>, ProfileError> {
         self.file.clear();
         read_into(path, &mut self.file)?;
@@ -273,7 +275,8 @@ fn checksum(bytes: &[u8]) -> u32 {
 
 /// Returns the uncompressed size of a file's document according to its header; `None` if the file is not a profile.
 ///
-/// # Errors Returns [`ProfileError::Read`].
+/// # Errors
+/// Returns [`ProfileError::Read`].
 pub fn unpacked_bytes(path: &Path) -> Result<Option<u64>, ProfileError> {
     let mut head = Vec::new();
     File::open(path)
@@ -285,7 +288,8 @@ pub fn unpacked_bytes(path: &Path) -> Result<Option<u64>, ProfileError> {
 
 /// Reads a profile file.
 ///
-/// # Errors Returns a [`ProfileError`].
+/// # Errors
+/// Returns a [`ProfileError`].
 pub fn read(path: &Path) -> Result<Profile, ProfileError> {
     let mut bytes = Vec::new();
     read_into(path, &mut bytes)?;
@@ -306,7 +310,8 @@ fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<(), ProfileError> {
 /// Writes a profile file: under a temporary name in its folder, then renamed, so that no process ever reads
 /// half of one.
 ///
-/// # Errors Returns [`ProfileError::Write`] and leaves no file behind.
+/// # Errors
+/// Returns [`ProfileError::Write`] and leaves no file behind.
 pub fn write(profile: &Profile, path: &Path) -> Result<(), ProfileError> {
     write_bytes(&to_bytes(profile), path).map_err(|error| ProfileError::Write { path: path.to_owned(), error })
 }

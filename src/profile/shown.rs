@@ -8,7 +8,8 @@ use warpline_format::visible;
 /// Reads a document and escapes hidden characters. Profiles that Warpline writes contain none; for them, the only cost
 /// is a scan of their bytes.
 ///
-/// # Errors Returns an error if the document does not have the expected type.
+/// # Errors
+/// Returns an error if the document does not have the expected type.
 pub(super) fn read<T: DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
     if !may_hide(document) {
         return serde_json::from_slice(document);

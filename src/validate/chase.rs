@@ -136,7 +136,8 @@ pub enum CyclesError {
 
 /// Parses the program's result: the cycles of the timed loads, one line per chase.
 ///
-/// # Errors Returns an error if it is invalid.
+/// # Errors
+/// Returns an error if it is invalid.
 pub fn read_cycles(text: &str, chases: usize) -> Result<Vec<u64>, CyclesError> {
     let number = |line: &str| line.trim().parse().map_err(|_| CyclesError::NoNumber(line.to_owned()));
     let cycles: Vec<u64> = text.lines().map(number).collect::<Result<_, _>>()?;

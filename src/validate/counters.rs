@@ -60,7 +60,8 @@ const VALUE: &str = "Metric Value";
 /// Reads the output of `ncu --csv` in the order of launches: one line per launch and metric, or with `--page raw` one
 /// line per launch. Lines before the table and lines of the profiler (`==PROF==`) are ignored.
 ///
-/// # Errors Returns a [`CountersError`].
+/// # Errors
+/// Returns a [`CountersError`].
 pub fn read(text: &str) -> Result<Vec<KernelCounters>, CountersError> {
     let lines: Vec<&str> =
         text.lines().skip_while(|line| !line.starts_with("\"ID\"")).filter(|line| line.starts_with('"')).collect();

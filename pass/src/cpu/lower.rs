@@ -24,7 +24,8 @@ use warpline_format::site_table::SiteTable;
 /// `device` is not changed; the result is in the same context. If there is a `table`, it must belong to the hooks of
 /// `device`, and every kernel gets functions with and without hooks; otherwise, it gets only functions without hooks.
 ///
-/// # Errors [`LowerError::Unsupported`] names the first instruction, with its source line, for which there is no
+/// # Errors
+/// [`LowerError::Unsupported`] names the first instruction, with its source line, for which there is no
 /// lowering.
 pub fn lower<'c>(
     device: &Module<'c>,

@@ -28,7 +28,8 @@ use warpline_format::site_table::{Branch, CacheOp, CallSite, NotSeen, Op, Site, 
 
 /// Hooks every access, block, branch and remaining call of the module, and returns a table that explains their numbers.
 ///
-/// # Errors Returns [`DeviceError::TooManySites`] if the sites do not fit in a record's site field.
+/// # Errors
+/// Returns [`DeviceError::TooManySites`] if the sites do not fit in a record's site field.
 pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Result<SiteTable, DeviceError> {
     let mut table = Table::new(options);
     let name = globals::main_file(module);

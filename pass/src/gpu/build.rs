@@ -41,7 +41,8 @@ fn launchable(registers: u32) -> u32 {
 
 /// Builds the GPU code of a hooked module.
 ///
-/// # Errors Returns the errors of [`instrument`], [`emit_ptx`] and the assembler.
+/// # Errors
+/// Returns the errors of [`instrument`], [`emit_ptx`] and the assembler.
 pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<Built, GpuError> {
     let code = instrument(hooked, table)?;
     let mut built = Built { notes: code.notes(table), ..Built::default() };

@@ -35,7 +35,8 @@ pub struct Emulated<'c> {
 
 /// Lowers the GPU code of a hooked module. `registers` are those of the original kernels.
 ///
-/// # Errors Returns the errors of [`instrument`] and [`cpu::lower`].
+/// # Errors
+/// Returns the errors of [`instrument`] and [`cpu::lower`].
 pub fn emulate<'c>(
     hooked: &Module<'c>,
     table: &SiteTable,
@@ -89,7 +90,8 @@ fn name_processor(code: &Module<'_>, hooked: &Module<'_>) {
 
 /// Adds the emulated GPU's code to the code for the CPU device, whose descriptor refers to it.
 ///
-/// # Errors Returns LLVM's reason.
+/// # Errors
+/// Returns LLVM's reason.
 pub fn join_emulated<'c>(lowered: &Module<'c>, emulated: Module<'c>) -> Result<(), EmulateError> {
     let failed = |cause: String| GpuError::Link { module: lowered.get_name().to_string_lossy().into_owned(), cause };
     lowered.link_in_module(emulated).map_err(|cause| failed(cause.to_string()))?;

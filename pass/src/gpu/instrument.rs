@@ -71,7 +71,8 @@ impl Instrumented<'_> {
 /// Creates all forms of each kernel of a hooked module, which is not changed. `table` is the site table that the hook
 /// stage returned with the module.
 ///
-/// # Errors Returns [`GpuError::Link`] if the device hooks do not fit the module, [`GpuError::DeviceRuntime`] for
+/// # Errors
+/// Returns [`GpuError::Link`] if the device hooks do not fit the module, [`GpuError::DeviceRuntime`] for
 /// kernels that launch kernels, [`GpuError::Machine`] for invalid IR.
 pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrumented<'c>, GpuError> {
     refuse_device_runtime(hooked)?;

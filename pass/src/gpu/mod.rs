@@ -107,7 +107,8 @@ fn machine(processor: &str, at_least: u32) -> Result<Machine, GpuError> {
 
 /// Returns the PTX of an instrumented module for one processor.
 ///
-/// # Errors Returns [`GpuError::TooOld`] before `sm_70`, and [`GpuError::Machine`] if LLVM cannot generate code.
+/// # Errors
+/// Returns [`GpuError::TooOld`] before `sm_70`, and [`GpuError::Machine`] if LLVM cannot generate code.
 pub fn emit_ptx(module: &Instrumented<'_>, processor: &str) -> Result<Vec<u8>, GpuError> {
     let machine = machine(processor, module.ptx)?;
     // Code generation changes the module, and each architecture must start from the same module.

@@ -82,7 +82,8 @@ unsafe extern "C" {
 
 /// Copies and frees a string that the shim allocated.
 ///
-/// # Safety `text` is null, or it comes from the shim and was not freed.
+/// # Safety
+/// `text` is null, or it comes from the shim and was not freed.
 pub(super) unsafe fn take(text: *mut c_char) -> Option<String> {
     if text.is_null() {
         return None;

@@ -2,7 +2,8 @@
 
 /// Copies and frees a string that LLVM allocated.
 ///
-/// # Safety `message` is null, or a string from LLVM that the caller must free.
+/// # Safety
+/// `message` is null, or a string from LLVM that the caller must free.
 pub(super) unsafe fn take_message(message: *mut std::ffi::c_char) -> String {
     if message.is_null() {
         return String::new();
@@ -17,7 +18,8 @@ pub(super) unsafe fn take_message(message: *mut std::ffi::c_char) -> String {
 
 /// Returns the bytes at a pointer and length from LLVM as text.
 ///
-/// # Safety `bytes` points to `length` readable bytes, or `length` is 0.
+/// # Safety
+/// `bytes` points to `length` readable bytes, or `length` is 0.
 pub(super) unsafe fn copy_text(bytes: *const std::ffi::c_char, length: usize) -> String {
     if bytes.is_null() || length == 0 {
         return String::new();

@@ -120,7 +120,8 @@ impl<'c> Types<'c> {
 impl<'c> Type<'c> {
     /// Wraps a type from LLVM.
     ///
-    /// # Safety `raw` is null, which causes a panic, or a live type of the context `'c`.
+    /// # Safety
+    /// `raw` is null, which causes a panic, or a live type of the context `'c`.
     pub(super) unsafe fn from_raw(raw: LLVMTypeRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no type");
         Type { raw, context: PhantomData }
@@ -187,7 +188,8 @@ impl<'c> Type<'c> {
 
     /// Returns the element type of a vector or array.
     ///
-    /// # Panics Panics if the type is neither.
+    /// # Panics
+    /// Panics if the type is neither.
     pub fn element(self) -> Type<'c> {
         assert!(matches!(self.kind(), Kind::Vector(_) | Kind::Array(_)), "{self} has no element type");
         // SAFETY: checked above.
@@ -232,7 +234,8 @@ impl<'c> Type<'c> {
 
     /// Returns the result of a function type.
     ///
-    /// # Panics Panics if the type is not a function type.
+    /// # Panics
+    /// Panics if the type is not a function type.
     pub fn result(self) -> Type<'c> {
         assert_eq!(self.kind(), Kind::Function, "{self} is not a function type");
         // SAFETY: checked above.

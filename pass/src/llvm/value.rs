@@ -57,7 +57,8 @@ fn assembly<'c>(ty: Type<'c>, text: &str, constraints: &str, volatile: bool) -> 
 impl<'c> Value<'c> {
     /// Wraps a value from LLVM.
     ///
-    /// # Safety `raw` is null, which causes a panic, or a live value of the context `'c`.
+    /// # Safety
+    /// `raw` is null, which causes a panic, or a live value of the context `'c`.
     pub(super) unsafe fn from_raw(raw: LLVMValueRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no value");
         Value { raw, context: PhantomData }
@@ -65,7 +66,8 @@ impl<'c> Value<'c> {
 
     /// Wraps a value from LLVM, unless it is null.
     ///
-    /// # Safety `raw` is null or a live value of the context `'c`.
+    /// # Safety
+    /// `raw` is null or a live value of the context `'c`.
     pub(super) unsafe fn from_nullable(raw: LLVMValueRef) -> Option<Self> {
         (!raw.is_null()).then_some(Value { raw, context: PhantomData })
     }
@@ -194,7 +196,8 @@ impl<'c> Value<'c> {
 
     /// Returns operand `index`.
     ///
-    /// # Panics Panics if there is none.
+    /// # Panics
+    /// Panics if there is none.
     pub fn operand(self, index: u32) -> Value<'c> {
         assert!(index < self.operand_count(), "operand {index} of {self}");
         // SAFETY: a user that has this operand, checked above.
@@ -304,7 +307,8 @@ impl<'c> Value<'c> {
 
     /// Returns a constant integer, truncated to the type.
     ///
-    /// # Panics Panics if the type is not an integer type or a vector of integers.
+    /// # Panics
+    /// Panics if the type is not an integer type or a vector of integers.
     pub fn int(ty: Type<'c>, value: u64) -> Value<'c> {
         let bits = ty.int_bits().unwrap_or_else(|| panic!("{ty} is no type of integers"));
         let kept = if bits < 64 { value & ((1 << bits) - 1) } else { value };
@@ -369,7 +373,8 @@ impl std::fmt::Display for Value<'_> {
 impl<'c> Block<'c> {
     /// Wraps a block from LLVM.
     ///
-    /// # Safety `raw` is null, which causes a panic, or a live block of the context `'c`.
+    /// # Safety
+    /// `raw` is null, which causes a panic, or a live block of the context `'c`.
     pub(super) unsafe fn from_raw(raw: LLVMBasicBlockRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no block");
         Block { raw, context: PhantomData }

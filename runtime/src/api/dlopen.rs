@@ -35,7 +35,8 @@ fn stem(file: &str) -> &str {
 
 /// Replaces the program's calls of `dlopen`.
 ///
-/// # Safety The requirements of `dlopen` apply.
+/// # Safety
+/// The requirements of `dlopen` apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
     if file.is_null() {

@@ -8,7 +8,8 @@ use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 /// Returns the driver's function with a name, for the runtime's own release.
 ///
-/// # Safety The pointers are a string and a valid place for the address; the status may be null.
+/// # Safety
+/// The pointers are a string and a valid place for the address; the status may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGetDriverEntryPoint(
     name: *const c_char,
@@ -22,7 +23,8 @@ pub unsafe extern "C" fn cudaGetDriverEntryPoint(
 
 /// Returns the driver's function with a name, for a given release.
 ///
-/// # Safety The pointers are a string and a valid place for the address; the status may be null.
+/// # Safety
+/// The pointers are a string and a valid place for the address; the status may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
     name: *const c_char,

@@ -10,7 +10,8 @@ use warpline_format::event::{Allocation, AllocationKind, Event};
 
 /// Sets the name of the thread's next allocation.
 ///
-/// # Safety `name` is null or a string.
+/// # Safety
+/// `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_name(name: *const c_char) {
     names::set_name((!name.is_null()).then(|| text(name)));
@@ -19,7 +20,8 @@ pub unsafe extern "C" fn __warpline_name(name: *const c_char) {
 /// Sets the name of the thread's next allocation: the name of the object that was entered last, followed by `suffix`,
 /// or `alone` if the object has no name. `flags` are those of `warpline_format::hooks`.
 ///
-/// # Safety `suffix` is null or a string, `alone` a string.
+/// # Safety
+/// `suffix` is null or a string, `alone` a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_name_member(suffix: *const c_char, alone: *const c_char, flags: u32) {
     let suffix = (!suffix.is_null()).then(|| text(suffix));
@@ -29,7 +31,8 @@ pub unsafe extern "C" fn __warpline_name_member(suffix: *const c_char, alone: *c
 /// Records that an object may allocate from now on, until `__warpline_leave` is called with the result. A name with a
 /// leading dot, such as `.field`, is a part of the object that was entered before.
 ///
-/// # Safety `name` is null or a string.
+/// # Safety
+/// `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_enter(name: *const c_char, has_elements: u32) -> u32 {
     let name = (!name.is_null()).then(|| text(name));
@@ -38,7 +41,8 @@ pub unsafe extern "C" fn __warpline_enter(name: *const c_char, has_elements: u32
 
 /// Ends what `__warpline_enter` began.
 ///
-/// # Safety None.
+/// # Safety
+/// None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_leave(depth: u32) {
     names::leave(depth as usize);
@@ -46,7 +50,8 @@ pub unsafe extern "C" fn __warpline_leave(depth: u32) {
 
 /// Records a host allocation.
 ///
-/// # Safety The strings are null or zero-terminated.
+/// # Safety
+/// The strings are null or zero-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_host_allocated(
     pointer: *mut c_void,
@@ -90,7 +95,8 @@ pub unsafe extern "C" fn __warpline_host_freed(pointer: *mut c_void) {
 
 /// Names a device or host allocation, or a part of an allocation. See `warpline.h`.
 ///
-/// # Safety `name` is null or a string.
+/// # Safety
+/// `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn warpline_name(pointer: *const c_void, bytes: usize, name: *const c_char) {
     let here = 0u8;

@@ -16,7 +16,8 @@ use warpline_format::options::Check;
 /// Sets the calling thread's call path, innermost frame first. Each line contains function, file and line number,
 /// separated by the unit separator (0x1f). Null or empty text removes the path.
 ///
-/// # Safety `frames` is null or a string.
+/// # Safety
+/// `frames` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_interpreted_path(frames: *const c_char) {
     interpreted::set(&text(frames));
@@ -24,7 +25,8 @@ pub unsafe extern "C" fn __warpline_interpreted_path(frames: *const c_char) {
 
 /// Loads a module as `cuModuleLoadData` does. Its only kernel gets the display name `shown`.
 ///
-/// # Safety The requirements of `cuModuleLoadData` apply; `shown` is null or a string.
+/// # Safety
+/// The requirements of `cuModuleLoadData` apply; `shown` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_load_module(
     module: *mut Handle,
@@ -45,7 +47,8 @@ pub unsafe extern "C" fn __warpline_load_module(
 /// all earlier allocations that share its bytes, except an array with the same address and size, which is the same
 /// array.
 ///
-/// # Safety The program's memory from `pointer` on has `bytes` bytes; `name` is null or a string.
+/// # Safety
+/// The program's memory from `pointer` on has `bytes` bytes; `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_tensor(pointer: *mut c_void, bytes: usize, name: *const c_char) -> Error {
     let here = 0u8;
@@ -72,7 +75,8 @@ pub unsafe extern "C" fn __warpline_tensor(pointer: *mut c_void, bytes: usize, n
 /// Records what an array's memory contains, for messages. `shape` is the type and the shape as text, the first element
 /// is `offset` bytes after the start, and each element has `element` bytes.
 ///
-/// # Safety `shape` is a string.
+/// # Safety
+/// `shape` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_tensor_shape(
     pointer: *mut c_void,
@@ -89,7 +93,8 @@ pub unsafe extern "C" fn __warpline_tensor_shape(
 
 /// Records that the program's array that starts at `pointer` no longer exists.
 ///
-/// # Safety None: the address is only compared.
+/// # Safety
+/// None: the address is only compared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
     let here = 0u8;
@@ -104,7 +109,8 @@ pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
 /// If `always` is not 0, accesses are checked also in launches that are not recorded, unless the run's options turn
 /// checks off. This is needed because the arrays of an interpreted program are between its other memory.
 ///
-/// # Safety None.
+/// # Safety
+/// None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_always_check(always: c_int) -> Error {
     crate::state::runtime::call_any(|runtime| {
@@ -116,7 +122,8 @@ pub unsafe extern "C" fn __warpline_always_check(always: c_int) -> Error {
 /// From now on, at most `blocks` blocks of a launch run, distributed over its grid; 0 means all. This is for sections
 /// that are only estimated. Launches whose blocks may wait for each other run completely.
 ///
-/// # Safety None.
+/// # Safety
+/// None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_most_blocks(blocks: u64) -> Error {
     crate::state::runtime::call_any(|runtime| {
@@ -128,7 +135,8 @@ pub unsafe extern "C" fn __warpline_most_blocks(blocks: u64) -> Error {
 /// Begins a section of the program with its own trace, in this file. If `estimating` is set, the section also contains
 /// what the run's filters exclude.
 ///
-/// # Safety `file` is a string.
+/// # Safety
+/// `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_section_begin(file: *const c_char, estimating: c_int) -> Error {
     call(|runtime| {
@@ -142,7 +150,8 @@ pub unsafe extern "C" fn __warpline_section_begin(file: *const c_char, estimatin
 
 /// Ends the section that was begun last, and completes its file.
 ///
-/// # Safety None.
+/// # Safety
+/// None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_section_end() -> Error {
     crate::state::runtime::call_any(Runtime::end_section)

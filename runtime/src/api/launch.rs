@@ -29,7 +29,8 @@ thread_local! {
 
 /// First half of `kernel<<<grid, block, shared, stream>>>(…)`: returns 0 if the launch may continue.
 ///
-/// # Safety None; the signature is CUDA's.
+/// # Safety
+/// None; the signature is CUDA's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaPushCallConfiguration(
     grid: Dim3,
@@ -43,7 +44,8 @@ pub unsafe extern "C" fn __cudaPushCallConfiguration(
 
 /// Second half of the launch, called in the stub: returns the stored configuration and removes it.
 ///
-/// # Safety The pointers are valid for writes.
+/// # Safety
+/// The pointers are valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaPopCallConfiguration(
     grid: *mut Dim3,
@@ -91,7 +93,8 @@ pub(super) fn cluster_dimension(value: &[u32]) -> [u32; 3] {
 
 /// Launches a kernel, or adds a node for it if the stream is being captured.
 ///
-/// # Safety The requirements of [`Runtime::launch`] apply.
+/// # Safety
+/// The requirements of [`Runtime::launch`] apply.
 pub(super) unsafe fn launch(
     runtime: &mut Runtime,
     stream: StreamHandle,
@@ -181,7 +184,8 @@ per_thread! {
 
 /// The variant for programs compiled with a default stream per thread.
 ///
-/// # Safety The requirements of [`cudaLaunchKernelExC`] apply.
+/// # Safety
+/// The requirements of [`cudaLaunchKernelExC`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaLaunchKernelExC_ptsz(
     config: *const LaunchConfig,
@@ -199,7 +203,8 @@ pub unsafe extern "C" fn cudaLaunchKernelExC_ptsz(
 /// immediately. CUDA does not allow the function to call CUDA functions; it nevertheless runs without the runtime's
 /// lock.
 ///
-/// # Safety The function accepts the pointer.
+/// # Safety
+/// The function accepts the pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaLaunchHostFunc(
     stream: StreamHandle,

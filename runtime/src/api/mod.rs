@@ -57,7 +57,8 @@ macro_rules! per_thread {
     ($($suffixed:ident = $name:path, ($($argument:ident: $type:ty),*) $([$($stream:ident),*])?;)*) => {$(
         /// The variant for programs compiled with a default stream per thread.
         ///
-        /// # Safety The requirements of the function without the suffix apply.
+        /// # Safety
+        /// The requirements of the function without the suffix apply.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $suffixed($($argument: $type),*) -> $crate::cuda::error::Error {
             $($(let $stream = $crate::gpu::per_thread_stream($stream);)*)?
@@ -70,7 +71,8 @@ pub(crate) use per_thread;
 
 /// Writes a result through a pointer of the program.
 ///
-/// # Safety `place` is null or valid for a write.
+/// # Safety
+/// `place` is null or valid for a write.
 unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
     if place.is_null() {
         return Err(error::INVALID_VALUE);

@@ -36,7 +36,8 @@ fn code(body: impl FnOnce() -> Result<(), Code>) -> Code {
     body().err().unwrap_or(SUCCESS)
 }
 
-/// # Safety `place` is null, which causes an error, or valid for a write.
+/// # Safety
+/// `place` is null, which causes an error, or valid for a write.
 unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Code> {
     if place.is_null() {
         return Err(INVALID_INPUT);
@@ -46,7 +47,8 @@ unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Code> {
     Ok(())
 }
 
-/// # Safety `string` is null, which causes an error, or a string.
+/// # Safety
+/// `string` is null, which causes an error, or a string.
 unsafe fn text(string: *const c_char) -> Result<String, Code> {
     if string.is_null() {
         return Err(INVALID_INPUT);
@@ -55,7 +57,8 @@ unsafe fn text(string: *const c_char) -> Result<String, Code> {
     Ok(unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned())
 }
 
-/// # Safety `strings` points to `count` strings; it may be null if `count` is 0.
+/// # Safety
+/// `strings` points to `count` strings; it may be null if `count` is 0.
 unsafe fn texts(count: c_int, strings: *const *const c_char) -> Result<Vec<String>, Code> {
     let count = usize::try_from(count).map_err(|_| INVALID_INPUT)?;
     if count > 0 && strings.is_null() {
@@ -67,7 +70,8 @@ unsafe fn texts(count: c_int, strings: *const *const c_char) -> Result<Vec<Strin
 
 /// Copies bytes to the program's buffer, whose size an earlier call returned.
 ///
-/// # Safety `to` is null, which causes an error, or large enough.
+/// # Safety
+/// `to` is null, which causes an error, or large enough.
 unsafe fn copy(bytes: &[u8], ends: bool, to: *mut c_char) -> Result<(), Code> {
     if to.is_null() {
         return Err(INVALID_INPUT);

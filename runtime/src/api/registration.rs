@@ -17,7 +17,8 @@ fn gpu() -> Option<&'static Real> {
 
 /// Registers a module. The handle is a number that only this file interprets.
 ///
-/// # Safety `wrapper` is the wrapper of a fat binary; its data is a fat binary or a `ModuleDescriptor`.
+/// # Safety
+/// `wrapper` is the wrapper of a fat binary; its data is a fat binary or a `ModuleDescriptor`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrapper) -> *mut *mut c_void {
     if let Some(real) = gpu() {
@@ -44,7 +45,8 @@ unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
 
 /// Ends the registration of a module.
 ///
-/// # Safety The handle comes from [`__cudaRegisterFatBinary`].
+/// # Safety
+/// The handle comes from [`__cudaRegisterFatBinary`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(handle: *mut *mut c_void) {
     if let Some(real) = gpu()
@@ -57,7 +59,8 @@ pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(handle: *mut *mut c_void) {
 
 /// Removes a module's code and data. The trace keeps the events of its memory.
 ///
-/// # Safety The handle comes from [`__cudaRegisterFatBinary`].
+/// # Safety
+/// The handle comes from [`__cudaRegisterFatBinary`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
     if let Some(real) = gpu() {
@@ -82,7 +85,8 @@ fn module_of(runtime: &Runtime, handle: *mut *mut c_void) -> Option<usize> {
 
 /// Associates a host stub with a kernel.
 ///
-/// # Safety The handle comes from [`__cudaRegisterFatBinary`]; the names are strings.
+/// # Safety
+/// The handle comes from [`__cudaRegisterFatBinary`]; the names are strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFunction(
     handle: *mut *mut c_void,
@@ -126,7 +130,8 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
 
 /// Associates a host shadow with a device variable.
 ///
-/// # Safety The handle comes from [`__cudaRegisterFatBinary`]; the names are strings.
+/// # Safety
+/// The handle comes from [`__cudaRegisterFatBinary`]; the names are strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterVar(
     handle: *mut *mut c_void,
@@ -167,7 +172,8 @@ pub unsafe extern "C" fn __cudaRegisterVar(
 /// Associates a texture reference with its variable on the device, which stores the handle of a texture object
 /// (`warpline/texture_references.h`).
 ///
-/// # Safety The requirements of [`__cudaRegisterVar`] apply.
+/// # Safety
+/// The requirements of [`__cudaRegisterVar`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterTexture(
     handle: *mut *mut c_void,
@@ -186,7 +192,8 @@ pub unsafe extern "C" fn __cudaRegisterTexture(
 
 /// Associates a host pointer with a managed variable, and writes the variable's address to the pointer.
 ///
-/// # Safety The requirements of [`__cudaRegisterVar`] apply; `shadow` points to a pointer.
+/// # Safety
+/// The requirements of [`__cudaRegisterVar`] apply; `shadow` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterManagedVar(
     handle: *mut *mut c_void,
@@ -246,7 +253,8 @@ fn variable(runtime: &Runtime, handle: *mut *mut c_void, device_name: *const c_c
 
 /// Reports that a module is ready, because each module is ready as soon as it is registered.
 ///
-/// # Safety The handle comes from [`__cudaRegisterFatBinary`].
+/// # Safety
+/// The handle comes from [`__cudaRegisterFatBinary`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaInitModule(_handle: *mut *mut c_void) -> c_char {
     1
@@ -254,7 +262,8 @@ pub unsafe extern "C" fn __cudaInitModule(_handle: *mut *mut c_void) -> c_char {
 
 /// Returns a kernel's handle, which is the stub itself.
 ///
-/// # Safety `kernel` is null or valid for a write.
+/// # Safety
+/// `kernel` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaGetKernel(kernel: *mut *const c_void, stub: *const c_void) -> Error {
     if crate::real::active() {

@@ -136,7 +136,8 @@ api! {
 /// Calls a host function after the stream's earlier work. This work is already complete, so the function is called
 /// immediately.
 ///
-/// # Safety The callback accepts the pointer.
+/// # Safety
+/// The callback accepts the pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaStreamAddCallback(
     stream: StreamHandle,

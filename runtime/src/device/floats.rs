@@ -313,7 +313,8 @@ impl<'a> Reported<'a> {
 
 /// Processes an operation; returns `true` if the operation stops the kernel.
 ///
-/// # Safety The warp runs.
+/// # Safety
+/// The warp runs.
 pub(super) unsafe fn follow(warp: *mut Warp, reported: &Reported<'_>) -> bool {
     // SAFETY: by the contract.
     let (running, floats) = unsafe { (&*(*warp).running, (*(*warp).running).floats.as_mut()) };

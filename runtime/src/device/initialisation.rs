@@ -88,7 +88,8 @@ fn uses(table: &SiteTable, number: u32, site: &Site) -> (bool, bool) {
 
 /// Processes an access of the lanes in `mask` before it is performed.
 ///
-/// # Safety `warp` is the running one, and its launch has the check.
+/// # Safety
+/// `warp` is the running one, and its launch has the check.
 pub unsafe fn follow(warp: *mut Warp, access: &Access, mask: u32) {
     // SAFETY: by the contract; only this launch changes memory.
     let (running, memory) = unsafe { (&mut *(*warp).running, &*(*(*warp).running).memory) };
@@ -148,7 +149,8 @@ fn row_of(access: &Access, mask: u32, bytes: u64) -> Option<u64> {
 
 /// Counts the reads of some lanes, and stores the first read of each kind.
 ///
-/// # Safety The requirements of [`follow`] apply.
+/// # Safety
+/// The requirements of [`follow`] apply.
 unsafe fn note(
     warp: *mut Warp,
     running: &mut Running,

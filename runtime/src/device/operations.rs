@@ -10,7 +10,8 @@ use warpline_format::operation::{RECORDED, ValueTypes};
 
 /// Reports that a tracked operation was executed; see `format/src/hooks.rs`.
 ///
-/// # Safety Lowered code calls this function with its own context; `values` are rows of 32 entries, of which those of
+/// # Safety
+/// Lowered code calls this function with its own context; `values` are rows of 32 entries, of which those of
 /// the lanes in `mask` are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_operation(
@@ -38,7 +39,8 @@ pub unsafe extern "C" fn __wl_operation(
 
 /// Writes a record of the execution to the warp's buffer; other warps may run before.
 ///
-/// # Safety The requirements of [`__wl_operation`] apply. The launch is recorded, and `mask` is not zero.
+/// # Safety
+/// The requirements of [`__wl_operation`] apply. The launch is recorded, and `mask` is not zero.
 unsafe fn record(warp: *mut Warp, number: u32, types: ValueTypes, mask: u32, values: *const [[u64; LANES]; 4]) {
     let rows = types.operands() + 1;
     let head = operation_head(number, rows);

@@ -46,7 +46,8 @@ unsafe fn record(warp: *mut Warp, site: u32, mask: u32, addresses: &[u64; LANES]
 
 /// Reports an object that cannot be used, and stops the kernel if the options require it.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 unsafe fn refuse(warp: *mut Warp, site: u32, mask: u32, handle: u64, what: &str, why: Unusable) {
     // SAFETY: by the contract.
     unsafe {
@@ -89,7 +90,8 @@ unsafe fn report(warp: *mut Warp, site: u32, mask: u32, text: String, kind: Faul
 /// the layer of each lane; `results` are the bits of the four values. `site` is the first of five sites, for texels of
 /// 1, 2, 4, 8 and 16 bytes, or [`NO_SITE`].
 ///
-/// # Safety Lowered code calls this function with its own context; the array entries of active lanes are defined.
+/// # Safety
+/// Lowered code calls this function with its own context; the array entries of active lanes are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_texture(
     context: *mut WarpContext,
@@ -171,7 +173,8 @@ fn give(results: &mut [[u32; LANES]; 4], lane: usize, values: [u32; 4]) {
 /// The variant of [`fetch`] for a fetch by texel number from linear memory, which is frequent in old programs. Returns
 /// the lanes that are inside the image, and their addresses.
 ///
-/// # Safety The image is readable.
+/// # Safety
+/// The image is readable.
 unsafe fn fetch_numbered(
     image: &Image,
     group: u32,
@@ -207,7 +210,8 @@ unsafe fn fetch_numbered(
 /// Performs a surface load or store. `operation` consists of the bits of [`surface`]. `coordinates` are x in bytes, y,
 /// z and the layer of each lane; `values` are the values that are stored or were loaded.
 ///
-/// # Safety The requirements of [`__wl_texture`] apply.
+/// # Safety
+/// The requirements of [`__wl_texture`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_surface(
     context: *mut WarpContext,

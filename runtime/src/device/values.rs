@@ -95,7 +95,8 @@ fn is_on_both_sides(live: &Live) -> bool {
 
 /// Returns the bytes of a lane.
 ///
-/// # Safety The access check has permitted the access of the lane.
+/// # Safety
+/// The access check has permitted the access of the lane.
 unsafe fn bytes_at<'a>(address: u64, bytes: u64) -> &'a [u8] {
     // SAFETY: by the contract; the kernel runs on this thread, which is here.
     unsafe { std::slice::from_raw_parts(address as *const u8, bytes as usize) }
@@ -177,7 +178,8 @@ impl Values {
 
     /// Processes an access of the lanes in `mask`, before it is performed and before its bytes are marked as written.
     ///
-    /// # Safety `warp` is the running one; the lanes may perform the access.
+    /// # Safety
+    /// `warp` is the running one; the lanes may perform the access.
     pub unsafe fn follow(&mut self, warp: *mut Warp, access: &Access, mask: u32) {
         // SAFETY: by the contract; only this launch changes memory.
         let (memory, table) = unsafe {
@@ -298,7 +300,8 @@ fn element_of(table: &SiteTable, number: u32, site: &Site) -> Element {
 
 /// Counts the values in the memory that lanes touch.
 ///
-/// # Safety The access check has permitted the accesses of the lanes.
+/// # Safety
+/// The access check has permitted the accesses of the lanes.
 unsafe fn summarise(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], bytes: u64) {
     let element = row.values.element;
     // SAFETY: by the contract.
@@ -316,7 +319,8 @@ unsafe fn summarise(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], b
 /// The variant of [`summarise`] for one element per lane. This is the most frequent case; values are compared as
 /// numbers.
 ///
-/// # Safety The requirements of [`summarise`] apply; `BYTES` is at most 8.
+/// # Safety
+/// The requirements of [`summarise`] apply; `BYTES` is at most 8.
 unsafe fn summarise_elements<const BYTES: usize>(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES]) {
     let bits_at = |address: u64| {
         let mut bits = [0; 8];
@@ -357,7 +361,8 @@ unsafe fn summarise_elements<const BYTES: usize>(row: &mut SiteValues, mask: u32
 
 /// The variant of [`summarise`] for any number of elements, and for bytes of unknown type.
 ///
-/// # Safety The requirements of [`summarise`] apply.
+/// # Safety
+/// The requirements of [`summarise`] apply.
 unsafe fn summarise_bytes(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], bytes: u64) {
     let first = mask.trailing_zeros() as usize;
     // SAFETY: by the contract.

@@ -23,7 +23,8 @@ pub(super) type PointerSlot = *mut *mut c_void;
 
 /// Records an allocation that the real runtime made.
 ///
-/// # Safety `place` is valid if `code` is success.
+/// # Safety
+/// `place` is valid if `code` is success.
 pub(super) unsafe fn allocated(
     code: Error,
     place: PointerSlot,

@@ -76,7 +76,8 @@ static GPUS: Mutex<BTreeMap<c_int, Arc<Gpu>>> = Mutex::new(BTreeMap::new());
 
 /// Returns the number of the device that the calling thread uses.
 ///
-/// # Errors Returns CUDA's error code.
+/// # Errors
+/// Returns CUDA's error code.
 pub fn current_number(real: &Real) -> Result<c_int, Error> {
     let mut number = 0;
     // SAFETY: the result goes to a local variable; this applies to all calls of this file.
@@ -85,7 +86,8 @@ pub fn current_number(real: &Real) -> Result<c_int, Error> {
 
 /// Returns the GPU that the calling thread uses, which is set up at its first launch.
 ///
-/// # Errors Returns CUDA's error code.
+/// # Errors
+/// Returns CUDA's error code.
 pub fn current(real: &Real) -> Result<Arc<Gpu>, Error> {
     let number = current_number(real)?;
     let mut gpus = GPUS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -25,7 +25,8 @@ use warpline_format::gpu::TARGET_PARAMETERS;
 /// Launches a kernel through `start`, which calls the real runtime's function for the kind of launch with a kernel and
 /// its arguments.
 ///
-/// # Safety The requirements of `cudaLaunchKernel` apply.
+/// # Safety
+/// The requirements of `cudaLaunchKernel` apply.
 pub unsafe fn launch(
     real: &Real,
     wanted: LaunchRequest,
@@ -80,7 +81,8 @@ pub unsafe fn launch(
 
 /// Launches the hooked form. Returns `None` if it cannot run and the original form must run instead.
 ///
-/// # Safety The requirements of [`launch`] apply.
+/// # Safety
+/// The requirements of [`launch`] apply.
 unsafe fn launch_hooked(
     real: &Real,
     gpu: &Arc<Gpu>,

@@ -310,7 +310,8 @@ impl Runtime {
 /// Returns whether the destination already contains the bytes. The cost is that of reading them up to the first
 /// difference.
 ///
-/// # Safety Both sides are valid for reads.
+/// # Safety
+/// Both sides are valid for reads.
 unsafe fn already_there(to: Rows, from: Rows, width: u64, height: u64) -> bool {
     (0..height).all(|row| {
         let at = |rows: Rows| (rows.start + row * rows.pitch) as *const u8;

@@ -11,7 +11,8 @@ use std::time::Instant;
 impl Runtime {
     /// Executes a node, except host functions and child graphs, which the caller executes.
     ///
-    /// # Safety Host memory in the work is valid, as for [`Runtime::copy`].
+    /// # Safety
+    /// Host memory in the work is valid, as for [`Runtime::copy`].
     pub unsafe fn perform(&mut self, work: &Work, stream: u32, entry: Entry) -> Result<(), Error> {
         let outer = self.streams.order.current.replace(stream);
         // SAFETY: by the contract.
@@ -22,7 +23,8 @@ impl Runtime {
 
     /// The variant of [`Self::perform`] after the stream has been recorded as the current one.
     ///
-    /// # Safety The requirements of [`Self::perform`] apply.
+    /// # Safety
+    /// The requirements of [`Self::perform`] apply.
     unsafe fn perform_in(&mut self, work: &Work, stream: u32, entry: Entry) -> Result<(), Error> {
         match work {
             Work::Kernel(kernel) => {
@@ -61,7 +63,8 @@ impl Runtime {
 
     /// Returns the work of a kernel node.
     ///
-    /// # Safety `arguments` fulfils the requirements of [`Runtime::launch`].
+    /// # Safety
+    /// `arguments` fulfils the requirements of [`Runtime::launch`].
     pub unsafe fn kernel_work(
         &self,
         stub: *const c_void,

@@ -547,7 +547,8 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
 
 /// Reports a fault that the processor found.
 ///
-/// # Safety `running` is a launch whose warps are still in the arena.
+/// # Safety
+/// `running` is a launch whose warps are still in the arena.
 unsafe fn report_caught(running: *mut Running, caught: crate::device::faults::signal::Caught) {
     // SAFETY: by the contract.
     unsafe {

@@ -33,7 +33,8 @@ impl Runtime {
 
     /// Ends the section that was begun last; its trace is then complete.
     ///
-    /// # Errors Returns an error if no section was begun.
+    /// # Errors
+    /// Returns an error if no section was begun.
     pub fn end_section(&mut self) -> Result<(), Error> {
         self.synchronise();
         let outer = self.sections.pop().ok_or(error::PROFILER_ALREADY_STOPPED)?;

@@ -9,7 +9,8 @@ impl Runtime {
     /// Submits work to a stream: if the stream is being captured, the work becomes a node, otherwise it is performed
     /// immediately.
     ///
-    /// # Safety The requirements of [`Runtime::perform`] apply.
+    /// # Safety
+    /// The requirements of [`Runtime::perform`] apply.
     pub unsafe fn submit(&mut self, stream: usize, work: Work, entry: Entry) -> Result<(), Error> {
         let number = self.streams.get(stream)?.number;
         if self.captures.find(stream).is_some() {

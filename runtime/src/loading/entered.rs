@@ -10,7 +10,8 @@ use warpline_format::event::Event;
 /// Registers a module. If `shown` is given, it becomes the name of the module's only kernel in all output for the user.
 /// Returns `None`, after an error message, if the module cannot be used.
 ///
-/// # Safety `data` is a fat binary or a `ModuleDescriptor`.
+/// # Safety
+/// `data` is a fat binary or a `ModuleDescriptor`.
 pub(crate) unsafe fn enter(runtime: &mut Runtime, data: *const u8, shown: Option<&str>) -> Option<usize> {
     let id = runtime.modules.len() as u32;
     // SAFETY: by the contract.

@@ -19,7 +19,8 @@ pub fn followed_values(options: &Options) -> Followed {
 /// If the run tracks values, returns the descriptor of the module in which values are tracked; otherwise returns
 /// `data`.
 ///
-/// # Safety `data` is a fat binary or a `ModuleDescriptor`.
+/// # Safety
+/// `data` is a fat binary or a `ModuleDescriptor`.
 pub(super) unsafe fn followed(runtime: &Runtime, data: *const u8) -> *const u8 {
     let followed = followed_values(&runtime.options);
     if followed.is_empty() || crate::real::active() || crate::real::emulation::is_the_gpu() {

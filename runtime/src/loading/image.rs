@@ -49,7 +49,8 @@ impl<'a> Image<'a> {
 
     /// Recognises the image to which `data` points.
     ///
-    /// # Safety `data` is null, or points to a complete ELF file or to text that ends with a zero; it lives as long as
+    /// # Safety
+    /// `data` is null, or points to a complete ELF file or to text that ends with a zero; it lives as long as
     /// the image.
     pub unsafe fn at(data: *const u8) -> Result<Image<'a>, Error> {
         if data.is_null() {

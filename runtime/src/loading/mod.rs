@@ -24,7 +24,8 @@ use warpline_format::abi::ModuleDescriptor;
 impl Runtime {
     /// Loads an image. If `shown` is given, it becomes the name of the image's only kernel in all output for the user.
     ///
-    /// # Safety `data` points to an image that `cuModuleLoadData` accepts: a complete ELF file, or text that ends with
+    /// # Safety
+    /// `data` points to an image that `cuModuleLoadData` accepts: a complete ELF file, or text that ends with
     /// a zero.
     pub unsafe fn load_image(&mut self, data: *const u8, shown: Option<&str>) -> Result<Handle, Error> {
         // SAFETY: by the contract.
@@ -74,7 +75,8 @@ impl Runtime {
     /// Returns the handle of a kernel of a loaded module, by its mangled name. The handle is the address of the
     /// kernel's descriptor.
     ///
-    /// # Safety `wanted` is null or a string.
+    /// # Safety
+    /// `wanted` is null or a string.
     pub unsafe fn loaded_kernel(&self, handle: Handle, wanted: *const c_char) -> Result<usize, Error> {
         let wanted = name(wanted);
         let module = &self.modules[self.loaded.get(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?.module];
@@ -84,7 +86,8 @@ impl Runtime {
 
     /// Returns the address and the size of a variable of a loaded module.
     ///
-    /// # Safety `wanted` is null or a string.
+    /// # Safety
+    /// `wanted` is null or a string.
     pub unsafe fn loaded_variable(&self, handle: Handle, wanted: *const c_char) -> Result<(u64, u64), Error> {
         let wanted = name(wanted);
         let module = &self.modules[self.loaded.get(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?.module];

@@ -192,7 +192,8 @@ impl DeviceMemory {
 
     /// With a shadow: marks the shared memory of a block that starts and, with the initialisation check, fills it.
     ///
-    /// # Safety The bytes are the block's part of the shared window.
+    /// # Safety
+    /// The bytes are the block's part of the shared window.
     pub unsafe fn begin_shared(&self, address: u64, bytes: u64) {
         if let Some(shadow) = &self.shadow {
             shadow.clear(address, bytes);

@@ -81,7 +81,8 @@ pub enum ModuleError {
 impl Module {
     /// Reads the descriptor at `data`; returns `None` if it is not a descriptor from Warpline.
     ///
-    /// # Safety `data` points to the data of a fat binary wrapper; if it starts with [`MODULE_MAGIC`], it is a
+    /// # Safety
+    /// `data` points to the data of a fat binary wrapper; if it starts with [`MODULE_MAGIC`], it is a
     /// descriptor that stays valid while the module is registered.
     pub unsafe fn read(data: *const u8, id: u32) -> Option<Result<Module, ModuleError>> {
         // SAFETY: every fat binary has at least eight bytes.
@@ -219,7 +220,8 @@ impl Module {
 
     /// Returns pointers to a kernel's parameters in a buffer that contains them with the kernel's layout.
     ///
-    /// # Errors Returns an error if the buffer is too short.
+    /// # Errors
+    /// Returns an error if the buffer is too short.
     pub fn parameters_in(&self, kernel: usize, buffer: *mut c_void, bytes: usize) -> Result<Vec<*mut c_void>, Error> {
         let kernel = self.kernels().get(kernel).ok_or(INVALID_RESOURCE_HANDLE)?;
         if buffer.is_null() || bytes < kernel.parameter_bytes as usize {

@@ -30,7 +30,8 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// # Safety The next value in the buffer has type `T`.
+    /// # Safety
+    /// The next value in the buffer has type `T`.
     unsafe fn next<T: Copy>(&mut self) -> T {
         self.offset = self.offset.next_multiple_of(size_of::<T>());
         // SAFETY: by the contract; the buffer itself may be less aligned.
@@ -53,7 +54,8 @@ struct Conversion {
 /// Appends the output of one lane. Returns the result of its `printf`, which is the number of arguments or -1 without a
 /// format, and the number of bytes that the call needs in the device's buffer.
 ///
-/// # Safety `format` is null or a zero-terminated string; `arguments` contains the values of its conversions.
+/// # Safety
+/// `format` is null or a zero-terminated string; `arguments` contains the values of its conversions.
 pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const u8) -> (i32, u64) {
     if format.is_null() {
         return (-1, 0);
@@ -89,7 +91,8 @@ pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const 
 
 /// Reads the conversion with which `text` starts, and returns it with its length.
 ///
-/// # Safety The requirements of [`print`] apply.
+/// # Safety
+/// The requirements of [`print`] apply.
 unsafe fn parse(text: &[u8], arguments: &mut Arguments) -> Option<(Conversion, usize)> {
     let mut prefix = vec![b'%'];
     let mut at = 1;

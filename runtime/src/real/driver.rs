@@ -86,7 +86,8 @@ fn load() -> Result<Driver, DriverError> {
 /// A child process queries the driver. A process that has initialized the driver can no longer fork and use CUDA in its
 /// children, which programs may do as long as they have not used CUDA themselves.
 ///
-/// # Errors [`DriverError`] states why there is no GPU.
+/// # Errors
+/// [`DriverError`] states why there is no GPU.
 pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     let mut ends = [0; 2];
     // SAFETY: the array has two elements.

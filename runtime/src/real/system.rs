@@ -6,7 +6,8 @@ type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
 
 /// Calls the system's `dlopen`, which no preloaded library replaces.
 ///
-/// # Safety The requirements of `dlopen` apply.
+/// # Safety
+/// The requirements of `dlopen` apply.
 pub unsafe fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
     // SAFETY: the name is a string, and the function has this type.
     unsafe {

@@ -31,7 +31,8 @@ const KINDS: [i32; 3] = [0, 1, 2];
 impl Format {
     /// Reads a channel descriptor.
     ///
-    /// # Errors Returns `cudaErrorInvalidChannelDescriptor` if the channels differ, if there are three channels, or if
+    /// # Errors
+    /// Returns `cudaErrorInvalidChannelDescriptor` if the channels differ, if there are three channels, or if
     /// no GPU supports their sizes.
     pub fn from_desc(desc: &ChannelDesc) -> Result<Format, Error> {
         let sizes = [desc.x, desc.y, desc.z, desc.w];
@@ -89,7 +90,8 @@ impl Format {
     /// Returns a texel without normalisation: integers are extended to 32 bits, floats are the bits of a float. Missing
     /// channels are zero.
     ///
-    /// # Safety `address` is readable for [`Self::bytes`] bytes.
+    /// # Safety
+    /// `address` is readable for [`Self::bytes`] bytes.
     #[inline]
     pub unsafe fn read(self, address: u64) -> [u32; 4] {
         let mut texel = [0; 4];

@@ -106,7 +106,8 @@ impl Sampler {
 
     /// Returns the value of the texel at an address; address 0 means outside the image.
     ///
-    /// # Safety The address is 0 or that of a texel of the image, which is readable.
+    /// # Safety
+    /// The address is 0 or that of a texel of the image, which is readable.
     #[inline]
     pub unsafe fn value(&self, image: &Image, address: u64) -> [u32; 4] {
         if address == 0 {
@@ -189,7 +190,8 @@ pub fn tap_count(sampler: &Sampler, operation: u32) -> usize {
 
 /// Performs the fetch of one lane. `coordinates` are the bits of x, y, z and the layer.
 ///
-/// # Safety The image is readable.
+/// # Safety
+/// The image is readable.
 pub unsafe fn fetch(image: &Image, sampler: &Sampler, operation: u32, coordinates: [u32; 4]) -> Fetched {
     let mut result = Fetched { values: [0; 4], taps: [0; MOST_TAPS] };
     // SAFETY (all reads): the contract guarantees it, and the addresses are those of texels.

@@ -110,7 +110,8 @@ pub fn is_capturing(stream: usize) -> bool {
 
 /// Adds a launch to a graph, if its stream is being captured.
 ///
-/// # Safety The requirements of [`kernel`] apply.
+/// # Safety
+/// The requirements of [`kernel`] apply.
 pub unsafe fn capture(
     stream: usize,
     stub: *const c_void,

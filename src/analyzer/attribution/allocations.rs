@@ -84,7 +84,8 @@ pub struct AllocationMap {
 impl AllocationMap {
     /// Adds `bytes` at `address`. Nothing is added for zero bytes.
     ///
-    /// # Errors Returns an [`AllocationError`] and leaves the map unchanged.
+    /// # Errors
+    /// Returns an [`AllocationError`] and leaves the map unchanged.
     pub fn insert(&mut self, id: AllocationId, address: u64, bytes: u64) -> Result<(), AllocationError> {
         self.insert_for(id, id, address, bytes)
     }

@@ -24,7 +24,8 @@ type Error = Box<dyn std::error::Error>;
 /// Refuses an object if a further file of its debug information is a pipe or a device, if it would fill memory, or if
 /// its format names files in a way that is not checked here.
 ///
-/// # Errors Returns the reason for the refusal, or the read error.
+/// # Errors
+/// Returns the reason for the refusal, or the read error.
 pub(super) fn check(path: &Path, most: u64) -> Result<(), Error> {
     let file = named_files::open(path, most)?;
     let length = file.metadata()?.len();

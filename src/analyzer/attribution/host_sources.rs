@@ -31,7 +31,8 @@ type Error = Box<dyn std::error::Error>;
 
 /// Adds the checksums of the `wanted` files that an object of at most `most` bytes contains.
 ///
-/// # Errors Returns an error if it cannot be read.
+/// # Errors
+/// Returns an error if it cannot be read.
 pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut HostSources) -> Result<(), Error> {
     let file = named_files::open(path, most)?;
     let owner = file.metadata()?.uid();

@@ -33,7 +33,8 @@ pub struct Module {
 impl Module {
     /// Reads and checks a module record's site table.
     ///
-    /// # Errors Returns a [`ModuleError`] if the table is invalid.
+    /// # Errors
+    /// Returns a [`ModuleError`] if the table is invalid.
     pub fn new(site_table: &[u8]) -> Result<Module, ModuleError> {
         let mut table = SiteTable::from_bytes(site_table)?;
         show_names(&mut table);

@@ -46,7 +46,8 @@ pub enum BatchError {
 
 /// Checks every item against its launch and returns the number of requests.
 ///
-/// # Errors Returns the reason if the batch is invalid.
+/// # Errors
+/// Returns the reason if the batch is invalid.
 pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, BatchError> {
     let table = &shape.module.1.table;
     let (sites, calls) = (table.sites.len() as u32, table.calls.len() as u32);

@@ -54,7 +54,8 @@ pub enum ShapeError {
 impl LaunchShape {
     /// Creates a `LaunchShape` from a launch record and the device that its blocks are placed on.
     ///
-    /// # Errors Returns the reason if the record is impossible.
+    /// # Errors
+    /// Returns the reason if the record is impossible.
     pub fn new(launch: &Launch, module: Arc<Module>, kernel: u32, device: &Device) -> Result<LaunchShape, ShapeError> {
         let product = |sizes: [u32; 3]| {
             let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(u64::from(size)));

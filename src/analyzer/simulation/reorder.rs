@@ -124,7 +124,8 @@ impl Reorder {
     /// Starts a launch with the registers and resident blocks of the device. `recorded` is the device of the run.
     /// `known` contains the figures of ptxas for its kernel; without them, the registers of the run are used.
     ///
-    /// # Errors Returns the reason if it cannot be ordered for the device.
+    /// # Errors
+    /// Returns the reason if it cannot be ordered for the device.
     pub fn launch(
         &mut self,
         event: &mut Launch,
@@ -203,7 +204,8 @@ impl Reorder {
 
     /// Stores a batch and returns its number of requests.
     ///
-    /// # Errors Returns the reason if the batch is invalid.
+    /// # Errors
+    /// Returns the reason if the batch is invalid.
     pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<u64, ReorderError> {
         let taken = self.launches.get_mut(&launch).ok_or(ReorderError::NotRunning(launch))?;
         let requests = check_batch(items, &taken.original)?;
@@ -250,7 +252,8 @@ impl Reorder {
     /// Emits a launch in the new order, batch by batch. Returns whether blocks without records were given the issue
     /// slots of other blocks.
     ///
-    /// # Errors Returns the errors of `out`.
+    /// # Errors
+    /// Returns the errors of `out`.
     pub fn finish<E>(&mut self, launch: LaunchId, mut out: impl FnMut(&[u8]) -> Result<(), E>) -> Result<bool, E> {
         let Some(taken) = self.launches.remove(&launch) else { return Ok(false) };
         if taken.streams.is_empty() {

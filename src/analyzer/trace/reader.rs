@@ -79,7 +79,8 @@ pub struct TraceReader<R> {
 impl<R: Read> TraceReader<R> {
     /// Reads and checks the stream's header.
     ///
-    /// # Errors Returns [`Damage::NoHeader`] for a stream that is shorter than a header, [`Damage::Header`] if it is
+    /// # Errors
+    /// Returns [`Damage::NoHeader`] for a stream that is shorter than a header, [`Damage::Header`] if it is
     /// not a trace or is newer than this release, or [`Damage::Io`].
     pub fn new(mut source: R) -> Result<Self, Damage> {
         let mut header = [0; HEADER_BYTES];

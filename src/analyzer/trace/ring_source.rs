@@ -29,7 +29,8 @@ unsafe impl Sync for RingMemory {}
 impl RingMemory {
     /// Creates and maps a ring with room for `capacity` bytes. The descriptor is inheritable.
     ///
-    /// # Errors Returns the system's error if it cannot create a memory file.
+    /// # Errors
+    /// Returns the system's error if it cannot create a memory file.
     pub fn create(capacity: usize) -> io::Result<RingMemory> {
         let bytes = DATA_OFFSET + capacity.next_multiple_of(4096);
         // SAFETY: the name is a zero-terminated constant. Without MFD_CLOEXEC the child inherits it.

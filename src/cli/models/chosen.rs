@@ -57,7 +57,8 @@ impl Chosen {
 
 /// Limits the memory of the analysis of each model, if requested.
 ///
-/// # Errors Returns an error if the limit is not a size, or is too small for the required data.
+/// # Errors
+/// Returns an error if the limit is not a size, or is too small for the required data.
 pub(in crate::cli) fn bound_memory(
     models: &mut [&mut Chosen],
     text: Option<&str>,

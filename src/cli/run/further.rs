@@ -21,7 +21,8 @@ pub(super) struct KeptTrace {
 impl KeptTrace {
     /// Creates a file if one is needed, and reports its path and its possible size.
     ///
-    /// # Errors Returns an error if no file can be created.
+    /// # Errors
+    /// Returns an error if no file can be created.
     pub(super) fn new(plan: &Plan) -> Result<KeptTrace, Failure> {
         if plan.others.is_empty() || plan.trace.is_some() {
             return Ok(KeptTrace { temporary: None, wanted: plan.trace.clone() });

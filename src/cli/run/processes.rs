@@ -27,7 +27,8 @@ pub(super) struct Processes {
 impl Processes {
     /// Creates the folder if one is needed, and reports its path.
     ///
-    /// # Errors Returns an error if no folder can be created.
+    /// # Errors
+    /// Returns an error if no folder can be created.
     pub(super) fn new(plan: &Plan) -> Result<Processes, Failure> {
         if !plan.children {
             return Ok(Processes { folder: None });
@@ -54,7 +55,8 @@ impl Processes {
 
     /// Adds the work of `count` further processes to the profile of the first.
     ///
-    /// # Errors Returns an error if the profiles cannot be merged; those of one run always can.
+    /// # Errors
+    /// Returns an error if the profiles cannot be merged; those of one run always can.
     pub(super) fn add_to(
         &self,
         first: Profile,

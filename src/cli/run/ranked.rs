@@ -10,7 +10,8 @@ use warpline_profile::ranks;
 
 /// Returns the file for a name on the command line, or for the default name.
 ///
-/// # Errors Returns an error if a placeholder in the name cannot be replaced.
+/// # Errors
+/// Returns an error if a placeholder in the name cannot be replaced.
 pub(super) fn own_file(
     named: Option<&Path>,
     default: impl FnOnce() -> PathBuf,

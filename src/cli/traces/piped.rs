@@ -30,7 +30,8 @@ pub(in crate::cli) enum RereadableTrace {
 impl RereadableTrace {
     /// Opens a trace; input that is not a file is copied. `-` is standard input.
     ///
-    /// # Errors Returns an error if it is not a trace, or if there is not enough space.
+    /// # Errors
+    /// Returns an error if it is not a trace, or if there is not enough space.
     pub(in crate::cli) fn open(named: &Path) -> Result<RereadableTrace, Failure> {
         let source = if named.as_os_str() == "-" { Path::new("/dev/stdin") } else { named };
         // Folders and missing files are reported later by the code that reads them.

@@ -31,7 +31,8 @@ pub enum FilesError {
 /// Merges the profiles in files. The merged profile reports files that cannot be read. They cause an error if `strict`
 /// is true or if no other file is left.
 ///
-/// # Errors Returns a [`FilesError`].
+/// # Errors
+/// Returns a [`FilesError`].
 pub fn of_files(files: &[PathBuf], threads: usize, strict: bool) -> Result<Files, FilesError> {
     let threads = threads.clamp(1, files.len().div_ceil(4).max(1));
     let share = files.len().div_ceil(threads).max(1);

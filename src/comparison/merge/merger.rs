@@ -70,7 +70,8 @@ impl Merger {
 
     /// Returns the merged profile. A single profile is returned unchanged, unless it is one of several ranks.
     ///
-    /// # Errors Returns [`MergeError::Nothing`] if there are no profiles.
+    /// # Errors
+    /// Returns [`MergeError::Nothing`] if there are no profiles.
     pub fn finish(self) -> Result<Profile, MergeError> {
         let Merger { mut merged, only } = self;
         if let Some(only) = only {

@@ -67,7 +67,8 @@ impl<R: Read> Read for Digested<R> {
 impl Requests {
     /// Writes all requests of the trace from which a run's profile was built.
     ///
-    /// # Errors Returns a [`RequestsError`]; nothing is then written.
+    /// # Errors
+    /// Returns a [`RequestsError`]; nothing is then written.
     pub fn write(folder: &Folder, run: &Run<'_>, trace: &Path) -> Result<Requests, RequestsError> {
         let unreadable =
             |what: &dyn std::fmt::Display| RequestsError::Trace { path: trace.to_owned(), what: what.to_string() };

@@ -45,7 +45,8 @@ fn named() -> PathBuf {
 
 /// Returns the folder, which is created if it does not exist.
 ///
-/// # Errors Returns an error if the folder belongs to another user or if others may write to it.
+/// # Errors
+/// Returns an error if the folder belongs to another user or if others may write to it.
 pub(super) fn made() -> Result<PathBuf, LiveError> {
     let folder = named();
     match DirBuilder::new().mode(0o700).create(&folder) {
@@ -75,7 +76,8 @@ pub(super) fn file(folder: &Path, pid: u32) -> PathBuf {
 
 /// Reads a snapshot. Only a regular file of this user is read; links are not followed.
 ///
-/// # Errors Returns an error if the snapshot cannot be read.
+/// # Errors
+/// Returns an error if the snapshot cannot be read.
 pub fn read(path: &Path) -> Result<Snapshot, LiveError> {
     let failed = |what: &dyn std::fmt::Display| LiveError::Unreadable(path.to_owned(), what.to_string());
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
@@ -121,7 +123,8 @@ fn running(folder: &Path) -> Vec<(PathBuf, Snapshot)> {
 /// Returns the snapshot of a process, which may be the analysis or its program. Without a process number, returns the
 /// snapshot of the only running analysis.
 ///
-/// # Errors Returns an error if there is none, or if there are several.
+/// # Errors
+/// Returns an error if there is none, or if there are several.
 pub fn find(pid: Option<u32>) -> Result<PathBuf, LiveError> {
     let folder = named();
     let mut all = if fs::symlink_metadata(&folder).is_ok() { running(&checked(folder)?) } else { Vec::new() };

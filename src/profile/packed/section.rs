@@ -30,7 +30,8 @@ pub fn section(profile: &Profile) -> Option<Vec<u8>> {
 
 /// Reads a section into a profile and reuses its memory. Fields that merging does not read are left empty.
 ///
-/// # Errors Returns [`Broken`]; the profile may then be partly overwritten.
+/// # Errors
+/// Returns [`Broken`]; the profile may then be partly overwritten.
 pub fn read(section: &[u8], profile: &mut Profile) -> Result<(), Broken> {
     let mut reader = Reader::new(section, layout())?;
     profile.unpack(&mut reader)?;

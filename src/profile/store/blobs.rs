@@ -24,7 +24,8 @@ pub trait Blobs {
 
     /// Returns whether the storage is empty.
     ///
-    /// # Errors Returns an error if this cannot be determined.
+    /// # Errors
+    /// Returns an error if this cannot be determined.
     fn is_empty(&self) -> Result<bool, StoreError>;
 
     /// Returns a key as messages show it.

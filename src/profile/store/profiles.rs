@@ -56,14 +56,16 @@ pub struct Problem {
 impl Store {
     /// Returns the store in a folder. If `create` is true, a store is created in an empty or missing folder.
     ///
-    /// # Errors Returns an error if it is not a store, or if a later release created it.
+    /// # Errors
+    /// Returns an error if it is not a store, or if a later release created it.
     pub fn in_folder(folder: &Path, create: bool) -> Result<Store, StoreError> {
         Store::open(Box::new(Folder::new(folder)), create)
     }
 
     /// Returns the store in a storage. If `create` is true, a store is created in an empty storage.
     ///
-    /// # Errors Returns an error if it is not a store, or if a later release created it.
+    /// # Errors
+    /// Returns an error if it is not a store, or if a later release created it.
     pub fn open(blobs: Box<dyn Blobs>, create: bool) -> Result<Store, StoreError> {
         match blobs.read(HEAD, MAX_RECORD)? {
             Some(bytes) => {
@@ -92,7 +94,8 @@ impl Store {
 
     /// Stores a profile, and a record of it that `complete` completes.
     ///
-    /// # Errors Returns an error if it cannot be written, or if the record is invalid.
+    /// # Errors
+    /// Returns an error if it cannot be written, or if the record is invalid.
     pub fn add(
         &self,
         name: &str,

@@ -88,7 +88,8 @@ impl Record {
 
     /// Checks whether the record is valid.
     ///
-    /// # Errors Returns an error that describes an invalid field.
+    /// # Errors
+    /// Returns an error that describes an invalid field.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let unfit = |message: String| Err(StoreError::Unfit(message));
         if self.name.is_empty() || self.name.len() > MAX_NAME {

@@ -23,7 +23,8 @@ impl Remote {
     /// Returns the storage at an address such as `s3://bucket/prefix`. Keys and region are read from the same
     /// environment variables as in the service's tools (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`, …).
     ///
-    /// # Errors Returns an error if the address does not belong to a supported service.
+    /// # Errors
+    /// Returns an error if the address does not belong to a supported service.
     pub fn at(address: &str) -> Result<Remote, StoreError> {
         let unfit = |error: &dyn std::fmt::Display| StoreError::Unfit(format!("{address}: is no store: {error}"));
         let url = url::Url::parse(address).map_err(|error| unfit(&error))?;
@@ -34,7 +35,8 @@ impl Remote {
 
     /// Returns the storage below a prefix of an object store.
     ///
-    /// # Errors Returns an error if the prefix is invalid, or if the system cannot provide the resources for
+    /// # Errors
+    /// Returns an error if the prefix is invalid, or if the system cannot provide the resources for
     /// asynchronous requests.
     pub fn over(objects: Arc<dyn ObjectStore>, prefix: &str) -> Result<Remote, StoreError> {
         let path = Path::parse(prefix).map_err(|error| StoreError::Unfit(format!("{prefix}: {error}")))?;

@@ -23,7 +23,8 @@ pub enum ExploreError {
 
 /// Runs the session until the user quits.
 ///
-/// # Errors Returns an error if there is no terminal, or if it fails.
+/// # Errors
+/// Returns an error if there is no terminal, or if it fails.
 pub fn run(session: &mut Session, color: bool) -> Result<(), ExploreError> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
         return Err(ExploreError::NoTerminal);

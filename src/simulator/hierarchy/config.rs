@@ -285,7 +285,8 @@ impl HierarchyConfig {
 
     /// Checks that the configuration can be simulated.
     ///
-    /// # Errors Returns the invalid field and the reason.
+    /// # Errors
+    /// Returns the invalid field and the reason.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let power = |name, value: u32, low: u32, high: u32| {
             let good = value.is_power_of_two() && (low..=high).contains(&value);

@@ -51,7 +51,8 @@ pub struct Curve {
 impl Curve {
     /// Checks the curve for impossible values.
     ///
-    /// # Errors Returns the reason if the curve is invalid.
+    /// # Errors
+    /// Returns the reason if the curve is invalid.
     pub fn check(&self) -> Result<(), CurveError> {
         if self.bytes.len() != self.cycles.len() {
             return Err(CurveError::Lengths { sizes: self.bytes.len(), latencies: self.cycles.len() });

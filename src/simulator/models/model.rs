@@ -132,7 +132,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Finds a model by name (case, blanks, dashes and underscores do not matter) or by file.
 ///
-/// # Errors Returns a [`ModelError`] other than `Missing`.
+/// # Errors
+/// Returns a [`ModelError`] other than `Missing`.
 pub fn find(name: &str) -> Result<Model, ModelError> {
     let (text, path) = text(name)?;
     let mut model = parse(&text, &path)?;

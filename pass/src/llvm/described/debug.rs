@@ -19,7 +19,8 @@ macro_rules! handle {
         impl<'c> $name<'c> {
             /// Wraps a node from LLVM, unless it is null.
             ///
-            /// # Safety `raw` is null or a live node of the context `'c`, and of the kind that this handle represents.
+            /// # Safety
+            /// `raw` is null or a live node of the context `'c`, and of the kind that this handle represents.
             pub(in crate::llvm) unsafe fn from_nullable(raw: LLVMMetadataRef) -> Option<Self> {
                 (!raw.is_null()).then_some($name { raw, context: PhantomData })
             }

@@ -52,7 +52,8 @@ impl End {
 
 /// Returns the work of a three-dimensional copy.
 ///
-/// # Safety `parameters` is null or valid.
+/// # Safety
+/// `parameters` is null or valid.
 pub(in crate::api) unsafe fn copy_3d(runtime: &Runtime, parameters: *const Memcpy3D) -> Result<CopyWork, Error> {
     // SAFETY: by the contract of the API function.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;

@@ -192,7 +192,8 @@ api! {
 /// Makes a texture reference read through an object; 0 means no object. A reference that no kernel uses has no variable
 /// on the device.
 ///
-/// # Safety `reference` is the reference's address on the host.
+/// # Safety
+/// `reference` is the reference's address on the host.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_bind_texture(reference: *const c_void, object: c_ulonglong) -> Error {
     if crate::real::active() {

@@ -13,7 +13,8 @@ use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 
 /// Copies immediately.
 ///
-/// # Safety Host memory on either side is valid.
+/// # Safety
+/// Host memory on either side is valid.
 unsafe fn copy(
     runtime: &mut Runtime,
     to: *mut c_void,

@@ -80,7 +80,8 @@ pub(in crate::api) unsafe fn answer(
 
 /// Returns the function with a name, as in CUDA 11.3.
 ///
-/// # Safety The pointers are a string and a valid place for the address.
+/// # Safety
+/// The pointers are a string and a valid place for the address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress(
     name: *const c_char,
@@ -94,7 +95,8 @@ pub unsafe extern "C" fn cuGetProcAddress(
 
 /// Returns the function with a name, as in CUDA 12. Per-thread streams need no separate function on the CPU device.
 ///
-/// # Safety The pointers are a string and a valid place for the address; the status may be null.
+/// # Safety
+/// The pointers are a string and a valid place for the address; the status may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress_v2(
     name: *const c_char,

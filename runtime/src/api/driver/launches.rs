@@ -19,7 +19,8 @@ const MOST_ENTRIES: usize = 16;
 
 /// Launches a kernel with a pointer for each argument, or with all arguments in one buffer.
 ///
-/// # Safety The lists are null, or valid as `cuLaunchKernel` requires.
+/// # Safety
+/// The lists are null, or valid as `cuLaunchKernel` requires.
 pub(super) unsafe fn start(
     runtime: &mut Runtime,
     function: *const c_void,
@@ -45,7 +46,8 @@ pub(super) unsafe fn start(
     }
 }
 
-/// # Safety `list` is a list of markers and values that ends with [`END`].
+/// # Safety
+/// `list` is a list of markers and values that ends with [`END`].
 unsafe fn packed_buffer(list: *mut *mut c_void) -> Result<(*mut c_void, usize), Error> {
     let (mut buffer, mut bytes) = (std::ptr::null_mut::<c_void>(), 0);
     for at in (0..MOST_ENTRIES).step_by(2) {

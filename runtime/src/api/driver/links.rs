@@ -38,7 +38,8 @@ impl Link {
     }
 }
 
-/// # Safety The pointer is null, or comes from `cuLinkCreate` and was not yet passed to `cuLinkDestroy`.
+/// # Safety
+/// The pointer is null, or comes from `cuLinkCreate` and was not yet passed to `cuLinkDestroy`.
 unsafe fn state<'a>(link: *mut Link) -> Result<&'a mut Link, Error> {
     // SAFETY: by the contract of the API function.
     unsafe { link.as_mut() }.ok_or(error::INVALID_RESOURCE_HANDLE)

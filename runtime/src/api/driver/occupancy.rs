@@ -16,7 +16,8 @@ const WARP: c_int = 32;
 /// Returns the block size with the most threads on an SM, and the number of blocks that fill the device. Among block
 /// sizes with the same number of threads, the larger one is returned.
 ///
-/// # Safety `shared_of` takes a block size.
+/// # Safety
+/// `shared_of` takes a block size.
 unsafe fn best_block(
     runtime: &Runtime,
     function: *const c_void,

@@ -142,14 +142,16 @@ impl Cuboid {
     }
 }
 
-/// # Safety The pointer is null, which causes an error, or valid.
+/// # Safety
+/// The pointer is null, which causes an error, or valid.
 unsafe fn rectangle(runtime: &Runtime, parameters: *const Rectangle) -> Result<Work, Error> {
     // SAFETY: by the contract of the API function.
     let found = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     Cuboid::from_rectangle(*found).work(runtime).map(Work::Copy)
 }
 
-/// # Safety The pointer is null, which causes an error, or valid.
+/// # Safety
+/// The pointer is null, which causes an error, or valid.
 unsafe fn cuboid(runtime: &Runtime, parameters: *const Cuboid) -> Result<Work, Error> {
     // SAFETY: by the contract of the API function.
     unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?.work(runtime).map(Work::Copy)

@@ -12,7 +12,8 @@ use std::ffi::{c_int, c_uint, c_void};
 
 /// Returns a kernel node's work.
 ///
-/// # Safety `parameters` is null or valid, and the arguments fulfil the requirements of a launch.
+/// # Safety
+/// `parameters` is null or valid, and the arguments fulfil the requirements of a launch.
 pub(in crate::api) unsafe fn kernel(runtime: &Runtime, parameters: *const KernelParameters) -> Result<Work, Error> {
     // SAFETY: by the contract of the API function.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
@@ -58,7 +59,8 @@ pub(in crate::api) unsafe fn host(parameters: *const HostParameters) -> Result<W
 
 /// Adds a node and returns its handle.
 ///
-/// # Safety `place` is null or valid; `after` points to `count` nodes.
+/// # Safety
+/// `place` is null or valid; `after` points to `count` nodes.
 pub(in crate::api) unsafe fn add(
     runtime: &mut Runtime,
     place: *mut NodeHandle,
@@ -80,7 +82,8 @@ pub(in crate::api) unsafe fn add(
 /// Returns a list of handles: only their number if `places` is null, otherwise as many handles as the caller has room
 /// for.
 ///
-/// # Safety `count` is null or valid; `places` is null or has room for `count` handles.
+/// # Safety
+/// `count` is null or valid; `places` is null or has room for `count` handles.
 unsafe fn give(handles: &[usize], places: *mut NodeHandle, count: *mut usize) -> Result<(), Error> {
     if count.is_null() {
         return Err(error::INVALID_VALUE);

@@ -269,7 +269,8 @@ api! {
 
 /// Runs the nodes of a graph. The lock is released while host functions run, because they may run for any time.
 ///
-/// # Safety The requirements of [`Runtime::perform`] apply.
+/// # Safety
+/// The requirements of [`Runtime::perform`] apply.
 unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
     let mut left = graph.launches();
     for node in graph.nodes.iter().filter(|node| node.enabled) {
@@ -305,7 +306,8 @@ fn graph_launch(entry: Entry) -> Call {
 
 /// Runs an executable graph to its end, or adds it to a capture.
 ///
-/// # Safety The host memory that its nodes name is valid.
+/// # Safety
+/// The host memory that its nodes name is valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: StreamHandle) -> Error {
     let here = 0u8;

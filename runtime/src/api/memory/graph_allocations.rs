@@ -29,7 +29,8 @@ pub struct AllocationParameters {
 
 /// `cudaMallocAsync` in a stream that is being captured.
 ///
-/// # Safety `place` is null or valid.
+/// # Safety
+/// `place` is null or valid.
 pub(in crate::api) unsafe fn capture_allocation(
     runtime: &mut Runtime,
     place: *mut *mut c_void,

@@ -18,7 +18,8 @@ type Arguments = [u64; device_call::ARGUMENTS as usize];
 /// Runs a function of the device runtime for each lane of the mask in turn. [`device_call`] defines the numbers for
 /// `which` and the order of the arguments; each argument has one value per lane.
 ///
-/// # Safety Lowered code calls this function with its own context. The array entries of the active lanes are defined.
+/// # Safety
+/// Lowered code calls this function with its own context. The array entries of the active lanes are defined.
 /// Pointers among the arguments are unchanged from the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_device_call(
@@ -42,7 +43,8 @@ pub unsafe extern "C" fn __wl_device_call(
 
 /// Runs one function for one thread and returns its result.
 ///
-/// # Safety `running` is the launch that runs; pointers among the arguments are unchanged from the program.
+/// # Safety
+/// `running` is the launch that runs; pointers among the arguments are unchanged from the program.
 unsafe fn call(
     children: &mut Children,
     running: *mut Running,

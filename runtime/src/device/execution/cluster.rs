@@ -56,7 +56,8 @@ impl Cluster {
 
 /// `barrier.cluster`: arrives at the barrier, or waits for it.
 ///
-/// # Safety Lowered code calls this function with its own context.
+/// # Safety
+/// Lowered code calls this function with its own context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_cluster_barrier(context: *mut WarpContext, action: u32) {
     // SAFETY: by the contract; a cluster outlives the warps of its blocks.
@@ -83,7 +84,8 @@ pub unsafe extern "C" fn __wl_cluster_barrier(context: *mut WarpContext, action:
 /// `mapa`: returns the addresses of the same offsets in the shared memory of other blocks of the cluster, and null for
 /// ranks that do not exist.
 ///
-/// # Safety See [`__wl_cluster_barrier`]; the arrays have 32 entries, of which the active ones are defined.
+/// # Safety
+/// See [`__wl_cluster_barrier`]; the arrays have 32 entries, of which the active ones are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_map_shared(
     context: *mut WarpContext,
@@ -113,7 +115,8 @@ pub unsafe extern "C" fn __wl_map_shared(
 
 /// `getctarank`: returns the ranks of the blocks whose shared memory contains the addresses, and 0 for other addresses.
 ///
-/// # Safety See [`__wl_map_shared`].
+/// # Safety
+/// See [`__wl_map_shared`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_shared_rank(
     context: *mut WarpContext,

@@ -46,7 +46,8 @@ pub type Suspended = *mut u8;
 
 /// Suspends the current flow, stores it in `from`, and continues with `to`.
 ///
-/// # Safety `to` was stored by a switch, or created by [`Stack::prepare`], and has not been resumed since; its stack
+/// # Safety
+/// `to` was stored by a switch, or created by [`Stack::prepare`], and has not been resumed since; its stack
 /// still exists. The current flow is resumed at most once.
 #[inline(always)]
 pub unsafe fn switch(from: *mut Suspended, to: Suspended) {
@@ -76,7 +77,8 @@ pub unsafe fn switch(from: *mut Suspended, to: Suspended) {
 /// Returns the instruction pointer and the stack pointer with which an interrupted flow must continue, so that it
 /// switches to `to`.
 ///
-/// # Safety The requirements of [`switch`] apply.
+/// # Safety
+/// The requirements of [`switch`] apply.
 pub unsafe fn landing(to: Suspended) -> (u64, u64) {
     // SAFETY: a suspended flow's stack pointer refers to the address at which the flow continues.
     (unsafe { *to.cast::<u64>() }, to as u64 + 8)

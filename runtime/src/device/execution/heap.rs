@@ -53,7 +53,8 @@ impl Default for Heap {
 
 /// Writes device-side allocations to the trace as soon as they exist.
 ///
-/// # Safety `running` is the launch that runs on this thread.
+/// # Safety
+/// `running` is the launch that runs on this thread.
 pub unsafe fn write_heap_events(running: *mut Running) {
     // SAFETY: by the contract; launch, heap and trace are used by this thread alone.
     unsafe {

@@ -22,7 +22,8 @@ use warpline_format::site_table::Site;
 
 /// Empties the record buffer.
 ///
-/// # Safety Lowered code calls this function, like all functions here, with its own context.
+/// # Safety
+/// Lowered code calls this function, like all functions here, with its own context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_flush(context: *mut WarpContext) {
     // SAFETY: by the contract.
@@ -31,7 +32,8 @@ pub unsafe extern "C" fn __wl_flush(context: *mut WarpContext) {
 
 /// A block-wide barrier.
 ///
-/// # Safety See [`__wl_flush`].
+/// # Safety
+/// See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32 {
     // SAFETY: by the contract.
@@ -83,7 +85,8 @@ pub unsafe extern "C" fn __wl_named_barrier(
 
 /// Reports that a part of a warp has reached `__syncthreads`, while other lanes of the warp will continue elsewhere.
 ///
-/// # Safety See [`__wl_flush`]; `file` is a zero-terminated string.
+/// # Safety
+/// See [`__wl_flush`]; `file` is a zero-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_divergent_barrier(
     context: *mut WarpContext,
@@ -101,7 +104,8 @@ pub unsafe extern "C" fn __wl_divergent_barrier(
 /// Lets other warps run. Lowered code calls this function when a loop that may wait for another warp has run for many
 /// iterations.
 ///
-/// # Safety See [`__wl_flush`].
+/// # Safety
+/// See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
     // SAFETY: by the contract.
@@ -118,7 +122,8 @@ pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
 /// Reports that lanes of a warp have waited for a long time in a loop, which `branch` leaves, while the lanes `others`
 /// of the warp are elsewhere and continue before them.
 ///
-/// # Safety See [`__wl_flush`].
+/// # Safety
+/// See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, others: u32) {
     if others != 0 {
@@ -131,7 +136,8 @@ pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, oth
 /// one of these. Consecutive loads are one step that other warps with turns cannot interrupt; they do not call this
 /// function after the first load.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 unsafe fn take_turn(warp: *mut Warp, site: u32) {
     // SAFETY: by the contract; the launch and its module outlive the warp.
     unsafe {
@@ -161,7 +167,8 @@ unsafe fn take_turn(warp: *mut Warp, site: u32) {
 
 /// The slow path of the access check; returns the lanes that may continue.
 ///
-/// # Safety See [`__wl_flush`]; `range` belongs to the site, and `addresses` has 32 entries.
+/// # Safety
+/// See [`__wl_flush`]; `range` belongs to the site, and `addresses` has 32 entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_check(
     context: *mut WarpContext,
@@ -233,7 +240,8 @@ pub unsafe extern "C" fn __wl_vprintf(
 
 /// Reports a failed device-side `assert`.
 ///
-/// # Safety See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+/// # Safety
+/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_assert(
     context: *mut WarpContext,
@@ -291,7 +299,8 @@ pub unsafe extern "C" fn __wl_trap(context: *mut WarpContext, mask: u32) {
 
 /// Device-side `malloc`; returns null for a lane whose allocation fails.
 ///
-/// # Safety See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+/// # Safety
+/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_malloc(
     context: *mut WarpContext,
@@ -333,7 +342,8 @@ pub unsafe extern "C" fn __wl_free(context: *mut WarpContext, mask: u32, pointer
 
 /// Reports that a lane's stack is full.
 ///
-/// # Safety See [`__wl_flush`].
+/// # Safety
+/// See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_stack_overflow(context: *mut WarpContext) {
     // SAFETY: by the contract.
@@ -346,7 +356,8 @@ pub unsafe extern "C" fn __wl_stack_overflow(context: *mut WarpContext) {
 
 /// Reports a call through a pointer that is not a device function.
 ///
-/// # Safety See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.
+/// # Safety
+/// See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_bad_call(context: *mut WarpContext, mask: u32, targets: *const [u64; 32]) {
     // SAFETY: by the contract.
@@ -361,7 +372,8 @@ pub unsafe extern "C" fn __wl_bad_call(context: *mut WarpContext, mask: u32, tar
 
 /// `%globaltimer`: returns the virtual time, in which one instruction takes one nanosecond.
 ///
-/// # Safety See [`__wl_flush`].
+/// # Safety
+/// See [`__wl_flush`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_globaltimer(context: *mut WarpContext) -> u64 {
     // SAFETY: by the contract.

@@ -73,7 +73,8 @@ impl Places<'_> {
 
 /// Reads a word of an item.
 ///
-/// # Safety `item + at` is within the item.
+/// # Safety
+/// `item + at` is within the item.
 #[inline(always)]
 unsafe fn word(item: *const u8, at: usize) -> u64 {
     // SAFETY: by the contract; items are 8-byte aligned and `at` is a multiple of 8.
@@ -83,7 +84,8 @@ unsafe fn word(item: *const u8, at: usize) -> u64 {
 /// Appends the access at `item`, of `length` bytes, to `out`. If the access has to be split, the rest is appended to
 /// `rest`, where each item is a separate request.
 ///
-/// # Safety `item` points at a complete access item of `length` bytes, as lowered code writes it.
+/// # Safety
+/// `item` points at a complete access item of `length` bytes, as lowered code writes it.
 #[inline]
 pub unsafe fn take(item: *const u8, length: usize, places: &Places, out: &mut Vec<u8>, rest: &mut Vec<u8>) {
     // SAFETY: every item has a first word.
@@ -145,7 +147,8 @@ fn compact(space: Space, site: u32, mask: u32, lanes: &[u64; LANES], out: &mut V
 
 /// The variant of [`take`] for accesses whose addresses must be translated one by one.
 ///
-/// # Safety The requirements of [`take`] apply.
+/// # Safety
+/// The requirements of [`take`] apply.
 #[cold]
 unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut Vec<u8>, rest: &mut Vec<u8>) {
     // SAFETY: the item is complete.

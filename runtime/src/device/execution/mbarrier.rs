@@ -84,7 +84,8 @@ impl Object {
 
 /// Performs operations on `mbarrier` objects, lane by lane.
 ///
-/// # Safety Lowered code calls this function with its own context; the arrays have 32 entries, of which the active ones
+/// # Safety
+/// Lowered code calls this function with its own context; the arrays have 32 entries, of which the active ones
 /// are defined, and the addresses were checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_mbarrier(

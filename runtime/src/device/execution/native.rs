@@ -17,7 +17,8 @@ struct Plain<'a> {
 
 /// Initializes a warp for its first block.
 ///
-/// # Safety `place` is unused memory for a warp.
+/// # Safety
+/// `place` is unused memory for a warp.
 unsafe fn fill(
     place: *mut Warp,
     plan: &Plan,
@@ -117,7 +118,8 @@ extern "C" fn plain_main(argument: *mut u8) -> ! {
 
 /// Runs a kernel whose warps reach no barrier and never wait, with plain calls on one stack.
 ///
-/// # Safety `running` is valid and not used elsewhere; the arena was prepared for one block.
+/// # Safety
+/// `running` is valid and not used elsewhere; the arena was prepared for one block.
 pub unsafe fn run_plain(plan: &Plan, entry: WarpFunction, running: *mut Running, arena: &mut Arena) {
     let warp = arena.warps.get(0);
     let block: *mut Block = &mut Block::new();
@@ -142,7 +144,8 @@ pub unsafe fn run_plain(plan: &Plan, entry: WarpFunction, running: *mut Running,
 
 /// Runs a kernel with barriers, one block after the other; its warps switch directly from one to the next.
 ///
-/// # Safety The requirements of [`run_plain`] apply.
+/// # Safety
+/// The requirements of [`run_plain`] apply.
 pub unsafe fn run_direct(plan: &Plan, entry: WarpFunction, running: *mut Running, arena: &mut Arena) {
     let warps = plan.geometry.warps();
     let block: *mut Block = &mut Block::new();
@@ -191,7 +194,8 @@ pub unsafe fn run_direct(plan: &Plan, entry: WarpFunction, running: *mut Running
 
 /// At a barrier, switches to the next unfinished warp of the block. When control returns, all warps have arrived.
 ///
-/// # Safety Called on the fibre of `warp`, in direct mode.
+/// # Safety
+/// Called on the fibre of `warp`, in direct mode.
 #[inline(always)]
 pub unsafe fn next_warp(warp: *mut Warp) {
     // SAFETY: the ring contains the block's unfinished warps, whose fibres are prepared or suspended.

@@ -97,7 +97,8 @@ pub struct Scheduled<'a> {
 impl<'a> Scheduled<'a> {
     /// Prepares for `residents` resident blocks on the whole device.
     ///
-    /// # Safety `running` and `trace` live as long as the result and are not used elsewhere during that time; the arena
+    /// # Safety
+    /// `running` and `trace` live as long as the result and are not used elsewhere during that time; the arena
     /// was prepared for this number of blocks.
     pub unsafe fn new(
         plan: Plan<'a>,
@@ -369,7 +370,8 @@ impl WarpStreams for Scheduled<'_> {
 
 /// Returns the warp of a context, for messages.
 ///
-/// # Safety `context` was created by `start_block` or by the direct mode.
+/// # Safety
+/// `context` was created by `start_block` or by the direct mode.
 #[inline(always)]
 pub unsafe fn warp_of(context: *mut WarpContext) -> *mut Warp {
     // SAFETY: by the contract.

@@ -166,7 +166,8 @@ struct Named {
 impl Named {
     /// Passes the votes to the waiting warps.
     ///
-    /// # Safety The waiting warps belong to a block that runs.
+    /// # Safety
+    /// The waiting warps belong to a block that runs.
     unsafe fn open(&mut self) {
         for warp in self.waiting.drain(..) {
             // SAFETY: by the contract.
@@ -224,7 +225,8 @@ impl Block {
 
     /// Records that `warp` arrives at a numbered barrier.
     ///
-    /// # Safety It is a warp of this block, as are all that have arrived before.
+    /// # Safety
+    /// It is a warp of this block, as are all that have arrived before.
     pub unsafe fn arrive_named(&mut self, warp: *mut Warp, meeting: Rendezvous, mask: u32, predicates: u32) {
         let known = self.named.iter().position(|one| one.number == meeting.number);
         let index = known.unwrap_or_else(|| {
@@ -247,7 +249,8 @@ impl Block {
     /// Records that `warp` continues after a numbered barrier. A barrier for all warps of the block is considered open
     /// when the first warp continues.
     ///
-    /// # Safety The requirements of [`Block::arrive_named`] apply.
+    /// # Safety
+    /// The requirements of [`Block::arrive_named`] apply.
     pub unsafe fn leave_named(&mut self, warp: *mut Warp, number: u32) {
         for named in self.named.iter_mut().filter(|one| one.number == number && one.waiting.contains(&warp)) {
             // SAFETY: by the contract.
@@ -386,7 +389,8 @@ impl Geometry {
 
     /// Clears the reserved shared memory of a block that starts, with its shared memory at `shared`.
     ///
-    /// # Safety The block's part of the shared window is open.
+    /// # Safety
+    /// The block's part of the shared window is open.
     pub unsafe fn clear_reserved(&self, shared: *mut u8) {
         if self.reserved_shared {
             let start = shared.wrapping_add(self.reserved_offset() as usize);
@@ -436,7 +440,8 @@ pub extern "C" fn warp_main(argument: *mut u8) -> ! {
 
 /// Removes a finished warp from its block's ring; returns null if it was the last.
 ///
-/// # Safety The ring's pointers are those of live warps.
+/// # Safety
+/// The ring's pointers are those of live warps.
 unsafe fn unlink(warp: *mut Warp) -> *mut Warp {
     // SAFETY: by the contract.
     unsafe {
@@ -452,7 +457,8 @@ unsafe fn unlink(warp: *mut Warp) -> *mut Warp {
 
 /// Switches from the current fibre to the scheduler; returns when the fibre is resumed.
 ///
-/// # Safety Called on the fibre of `warp`, which is the running one.
+/// # Safety
+/// Called on the fibre of `warp`, which is the running one.
 #[inline(always)]
 pub unsafe fn pause(warp: *mut Warp, why: Pause) {
     // SAFETY: by the contract; the scheduler is suspended in its own switch.
@@ -466,7 +472,8 @@ pub unsafe fn pause(warp: *mut Warp, why: Pause) {
 
 /// Ends the kernel from inside a fibre.
 ///
-/// # Safety The requirements of [`pause`] apply. No value on the fibre's stack may need to be dropped.
+/// # Safety
+/// The requirements of [`pause`] apply. No value on the fibre's stack may need to be dropped.
 pub unsafe fn stop(warp: *mut Warp, why: Stop) -> ! {
     // SAFETY: by the contract.
     unsafe {

@@ -15,7 +15,8 @@ static REPORTED: Mutex<BTreeSet<(String, u32)>> = Mutex::new(BTreeSet::new());
 
 /// Reports to the user and the trace, once per barrier, that lanes of the warp do not reach the barrier.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 pub unsafe fn divergent(warp: *mut Warp, mask: u32, absent: u32, file: &str, line: u32) {
     // SAFETY: by the contract.
     unsafe {
@@ -79,7 +80,8 @@ fn difference(one: &str, other: &str) -> Option<[BarrierPosition; 2]> {
 /// Reports to the user and the trace, once per pair of barriers, that the warp reaches one barrier while warp `of` of
 /// its block waits at the other.
 ///
-/// # Safety `warp` is the running one; both texts are zero-terminated.
+/// # Safety
+/// `warp` is the running one; both texts are zero-terminated.
 pub unsafe fn different(warp: *mut Warp, here: *const c_char, other: *const c_char, of: u32) {
     // SAFETY: by the contract.
     unsafe {

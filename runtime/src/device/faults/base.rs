@@ -11,7 +11,8 @@ use warpline_format::expression::{Binary, ExpressionKind};
 /// pointer the site's address starts from, at any distance (for example after an index overflow). If there is no such
 /// array, it is the nearest one.
 ///
-/// # Safety `running` is the launch that runs.
+/// # Safety
+/// `running` is the launch that runs.
 pub unsafe fn meant<'a>(running: &Running, registry: &'a Registry, site: u32, address: u64) -> Option<Near<'a>> {
     // SAFETY: by the contract.
     let base = unsafe { base(running, registry, site) };
@@ -23,7 +24,8 @@ pub unsafe fn meant<'a>(running: &Running, registry: &'a Registry, site: u32, ad
 /// Returns the allocation to which the pointers among the summands of the site's address refer, if there is exactly
 /// one. Pointers are the 64-bit parameters whose value is in an allocation.
 ///
-/// # Safety The requirements of [`meant`] apply.
+/// # Safety
+/// The requirements of [`meant`] apply.
 unsafe fn base<'a>(running: &Running, registry: &'a Registry, site: u32) -> Option<&'a Live> {
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &*running.module };

@@ -16,7 +16,8 @@ use warpline_format::site_table::{Op, Site};
 
 /// Checks each lane. Returns the lanes that may continue, or the reason for which the kernel stops.
 ///
-/// # Safety `warp` is the running one; `range` belongs to the site.
+/// # Safety
+/// `warp` is the running one; `range` belongs to the site.
 pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> Result<u32, Stop> {
     // SAFETY: by the contract; the memory's registry is not changed while the kernel runs, except
     // by the device heap, on this very thread.
@@ -173,7 +174,8 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
 /// the case if the lanes that are out of bounds exceed them by no more than a GPU tolerates. Such a read is reported
 /// once.
 ///
-/// # Safety The requirements of [`check`] apply.
+/// # Safety
+/// The requirements of [`check`] apply.
 unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, variable: &SiteRange) -> Option<u32> {
     // SAFETY: by the contract.
     let (running, registry) = unsafe { (&mut *(*warp).running, &(*(*(*warp).running).memory).registry) };
@@ -200,7 +202,8 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
 /// Reports, once per site, a misaligned access to a local variable. The access is performed, because nvcc aligns the
 /// variable as its accesses require, or keeps it in registers.
 ///
-/// # Safety The requirements of [`check`] apply.
+/// # Safety
+/// The requirements of [`check`] apply.
 unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteRange) {
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &mut *(*(*warp).running).module };
@@ -287,7 +290,8 @@ unsafe fn report(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access,
 
 /// Adds a fault to the trace.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, address: u64, stopped: bool) {
     // SAFETY: by the contract.
     unsafe {
@@ -344,7 +348,8 @@ pub unsafe fn bad_free(warp: *mut Warp, lane: usize, address: u64) {
 
 /// Reports a call through a pointer that does not refer to a device function.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 pub unsafe fn bad_call(warp: *mut Warp, lane: usize, target: u64) {
     // SAFETY: by the contract.
     unsafe {

@@ -109,7 +109,8 @@ fn local_place(offset: i64, variable: &SiteRange, used: u64) -> String {
 
 /// Reports a warp that waits forever at a barrier at which `arrived` warps have arrived.
 ///
-/// # Safety `warp` belongs to the running launch.
+/// # Safety
+/// `warp` belongs to the running launch.
 pub unsafe fn never_opens(warp: *mut Warp, meeting: Rendezvous, arrived: u32) {
     // SAFETY: by the contract.
     let (live, threads) = unsafe {
@@ -129,7 +130,8 @@ pub unsafe fn never_opens(warp: *mut Warp, meeting: Rendezvous, arrived: u32) {
 
 /// Reports a bad pointer in an operation that is not a memory access.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 pub unsafe fn pointer(warp: *mut Warp, lane: usize, what: &str) {
     let mut text = what.to_owned();
     // SAFETY: by the contract.
@@ -139,7 +141,8 @@ pub unsafe fn pointer(warp: *mut Warp, lane: usize, what: &str) {
 
 /// Reports a texture fetch or surface access that cannot be performed.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 pub unsafe fn at_site(warp: *mut Warp, lane: usize, what: &str, site: u32, stopped: bool) {
     let mut text = what.to_owned();
     // SAFETY: by the contract.
@@ -153,7 +156,8 @@ pub unsafe fn at_site(warp: *mut Warp, lane: usize, what: &str, site: u32, stopp
 
 /// Reports that a lane's stack is full: `limit` bytes were not enough.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 pub unsafe fn stack_overflow(warp: *mut Warp, limit: u64) {
     let what = format!(
         "Stack overflow in device code: {limit} bytes per thread are not enough; \
@@ -194,7 +198,8 @@ fn how_on(outcome: Outcome) -> &'static str {
 
 /// Appends the kernel, block and thread.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 unsafe fn place(text: &mut String, warp: *mut Warp, lane: usize) {
     // SAFETY: by the contract.
     unsafe {

@@ -20,7 +20,8 @@ impl Calls {
 
     /// Reads the items of a warp that has paused, up to `end`.
     ///
-    /// # Safety Complete items lie between the `begin` of [`Self::resumed`] and `end`.
+    /// # Safety
+    /// Complete items lie between the `begin` of [`Self::resumed`] and `end`.
     pub(super) unsafe fn paused(&mut self, warp: usize, end: *const u8, finished: bool) {
         if finished {
             self.of_warps.remove(&warp);
@@ -38,7 +39,8 @@ impl Calls {
 
     /// Returns the call sites in which the running warp is, outermost first; its items end at `end`.
     ///
-    /// # Safety The requirements of [`Self::paused`] apply.
+    /// # Safety
+    /// The requirements of [`Self::paused`] apply.
     pub(super) unsafe fn now(&self, warp: usize, end: *const u8) -> Vec<u32> {
         let mut calls = self.of_warps.get(&warp).cloned().unwrap_or_default();
         let mut item = self.begin as *const u8;

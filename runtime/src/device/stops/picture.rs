@@ -14,7 +14,8 @@ use crate::modules::module::{name, shared_variables};
 
 /// Returns the report of an access, without its call paths.
 ///
-/// # Safety `warp` is the running one.
+/// # Safety
+/// `warp` is the running one.
 pub(super) unsafe fn take(warp: *mut Warp, access: &Access, fault: Option<FaultKind>) -> Stopped {
     // SAFETY: by the contract; the launch's module lives as long as it runs.
     unsafe {

@@ -14,7 +14,8 @@ use crate::device::faults::access::Access;
 impl Stops {
     /// Called when a warp is about to access memory.
     ///
-    /// # Safety `warp` is the running one.
+    /// # Safety
+    /// `warp` is the running one.
     pub unsafe fn at_access(&mut self, warp: *mut Warp, access: &Access) {
         if !self.is_on() || access.mask == 0 {
             return;
@@ -34,7 +35,8 @@ impl Stops {
 
     /// Called when an access of a warp is invalid.
     ///
-    /// # Safety `warp` is the running one.
+    /// # Safety
+    /// `warp` is the running one.
     pub unsafe fn at_fault(&mut self, warp: *mut Warp, access: &Access, kind: FaultKind) {
         if self.wanted.faults && self.is_on() {
             // SAFETY: the caller fulfils the contract.

@@ -93,7 +93,8 @@ impl Stops {
 
     /// Called when a warp, identified by its address, pauses.
     ///
-    /// # Safety Complete items lie between the `begin` of [`Self::resumed`] and `end`.
+    /// # Safety
+    /// Complete items lie between the `begin` of [`Self::resumed`] and `end`.
     pub unsafe fn paused(&mut self, warp: usize, end: *const u8, finished: bool) {
         // SAFETY: by the contract.
         unsafe { self.calls.paused(warp, end, finished) };

@@ -9,7 +9,8 @@ const MOST_SUMS: usize = 4;
 /// Computes D = A · B + C of one tile. `operation` is [`Operation::to_bits`]; the others are registers as
 /// `warpline_format::matrix` defines.
 ///
-/// # Safety Called by lowered code: each pointer has [`Operation::registers`] registers, 8-byte aligned. D may have the
+/// # Safety
+/// Called by lowered code: each pointer has [`Operation::registers`] registers, 8-byte aligned. D may have the
 /// same address as C, and it overlaps none of the others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) {

@@ -154,7 +154,8 @@ pub struct Reader {
 unsafe impl Send for Reader {}
 
 impl Reader {
-    /// # Safety `data` points to `capacity` zeroed bytes (a power of two, at least 512) at a multiple of 8, and `tail`
+    /// # Safety
+    /// `data` points to `capacity` zeroed bytes (a power of two, at least 512) at a multiple of 8, and `tail`
     /// points to a zero. Both outlive the reader, and no other reader reads or zeroes them.
     pub unsafe fn new(data: *mut u8, capacity: u64, tail: *const AtomicU64) -> Reader {
         assert!(capacity.is_power_of_two() && capacity >= 512, "a ring of {capacity} bytes");

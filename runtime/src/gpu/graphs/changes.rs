@@ -68,7 +68,8 @@ pub fn switched(executable: ExecutableHandle, node: NodeHandle, enabled: u32) {
 
 /// Sets the parameters of a kernel node in the twin, as in the executable graph.
 ///
-/// # Safety The real function has accepted `parameters`, and `set` is this function.
+/// # Safety
+/// The real function has accepted `parameters`, and `set` is this function.
 pub unsafe fn kernel_changed(
     set: unsafe extern "C" fn(ExecutableHandle, NodeHandle, *const KernelParameters) -> Error,
     executable: ExecutableHandle,
@@ -117,7 +118,8 @@ pub unsafe fn kernel_changed(
 
 /// Updates the twin after an executable graph was updated from another graph.
 ///
-/// # Safety `update` is the real function that has performed the update.
+/// # Safety
+/// `update` is the real function that has performed the update.
 pub unsafe fn updated(
     update: unsafe extern "C" fn(ExecutableHandle, GraphHandle, *mut UpdateResult) -> Error,
     executable: ExecutableHandle,

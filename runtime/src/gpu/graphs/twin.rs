@@ -324,7 +324,8 @@ impl Maker<'_> {
 
     /// Calls `set` with the parameters of the hooked form.
     ///
-    /// # Safety `parameters` contains one pointer per parameter of the kernel.
+    /// # Safety
+    /// `parameters` contains one pointer per parameter of the kernel.
     pub unsafe fn with_hooks<T>(
         &self,
         kernel: Kernel,

@@ -70,7 +70,8 @@ pub struct Analyzer {
 /// Analyses a whole stream with `threads` workers. Damage is not an error: it is reported in [`Analysis::finish`], and
 /// everything before it is counted.
 ///
-/// # Errors Returns [`WorkerLost`] if a worker panicked, which is a bug.
+/// # Errors
+/// Returns [`WorkerLost`] if a worker panicked, which is a bug.
 pub fn analyze<R: Read>(
     reader: TraceReader<R>,
     threads: usize,
@@ -95,7 +96,8 @@ pub fn analyze_with<R: Read>(
 /// Like [`analyze_with`], with additional analyses of the caller, whose results are in
 /// [`KernelData::sums`](super::super::KernelData::sums).
 ///
-/// # Errors Returns [`WorkerLost`] if a worker panicked, which is a bug.
+/// # Errors
+/// Returns [`WorkerLost`] if a worker panicked, which is a bug.
 pub fn analyze_with_tools<R: Read>(
     reader: TraceReader<R>,
     threads: usize,
@@ -108,7 +110,8 @@ pub fn analyze_with_tools<R: Read>(
 
 /// Like [`analyze_with`], in the order of a run on `device`.
 ///
-/// # Errors Returns [`WorkerLost`] if a worker panicked, which is a bug.
+/// # Errors
+/// Returns [`WorkerLost`] if a worker panicked, which is a bug.
 pub fn analyze_for<R: Read>(
     reader: TraceReader<R>,
     threads: usize,

@@ -53,7 +53,8 @@ impl Analyzer {
 
     /// Makes room for a batch of a launch. Returns `false` if the launch is omitted because there is no room.
     ///
-    /// # Errors Returns an error if there is no room and nothing is left to discard.
+    /// # Errors
+    /// Returns an error if there is no room and nothing is left to discard.
     pub(super) fn make_room(&mut self, launch: LaunchId, batch: usize) -> Result<bool, Refusal> {
         let more = if self.reorder.is_some() { (batch as u64).saturating_mul(COPIES) } else { 0 };
         if self.has_room(launch, more) {

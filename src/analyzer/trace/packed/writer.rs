@@ -44,7 +44,8 @@ pub struct PackedWriter {
 impl PackedWriter {
     /// Opens the file or the first piece. Its old content is kept until the first frame is written.
     ///
-    /// # Errors Returns an error if it cannot be opened, or if another process writes it.
+    /// # Errors
+    /// Returns an error if it cannot be opened, or if another process writes it.
     pub fn create(path: &Path, packing: Packing) -> io::Result<PackedWriter> {
         PackedWriter::with_frames(path, packing, FRAME_BYTES)
     }
@@ -63,7 +64,8 @@ impl PackedWriter {
 
     /// Adds bytes of the stream.
     ///
-    /// # Errors Returns the error of the compressing thread.
+    /// # Errors
+    /// Returns the error of the compressing thread.
     pub fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(self.frame_bytes - self.buffer.len()));
