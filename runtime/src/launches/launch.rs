@@ -155,6 +155,9 @@ impl Runtime {
     }
 
     /// Returns a launch's arguments in a parameter buffer.
+    ///
+    /// # Safety
+    /// The requirements of [`Runtime::launch`] apply.
     pub unsafe fn pack_arguments(
         &self,
         stub: *const c_void,
