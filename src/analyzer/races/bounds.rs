@@ -147,7 +147,7 @@ mod tests {
             access.for_each_lane(|lane, address| {
                 let leaves = (0..u64::from(bytes)).any(|byte| !range.contains(&address.wrapping_add(byte)));
                 if leaves && address < end && first.is_none() {
-                    first = Some((64 + lane as u32, address));
+                    first = Some((64 + lane, address));
                 }
             });
             let faults: Vec<_> = found.take().iter().map(|fault| (fault.thread, fault.address)).collect();
