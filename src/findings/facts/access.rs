@@ -1,5 +1,5 @@
-//! Accesses as the source has them: the sites of one place in a kernel, which unrolling and inlining made several, in
-//! one.
+//! Accesses of the source. Unrolling and inlining create several sites from one source position; an access combines
+//! them.
 
 use super::super::prelude::*;
 use super::super::texture;
@@ -9,7 +9,7 @@ use warpline_format::condition::AtomicKind;
 use warpline_profile::Profile;
 use warpline_profile::model::{Metrics, Operand, Pattern, StageMetrics};
 
-/// Sums over an access's sites.
+/// Sums over the sites of an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sums {
     pub requests: u64,
@@ -17,7 +17,7 @@ pub struct Sums {
     pub bytes: u64,
     pub sectors: u64,
     pub ideal_sectors: u64,
-    /// Passes over banks, or of constant memory.
+    /// Passes over the banks of shared memory, or of constant memory.
     pub passes: u64,
     pub ideal_passes: u64,
     pub stages: StageMetrics,
@@ -57,7 +57,7 @@ impl Sums {
         }
     }
 
-    /// Sectors that its bytes do not need.
+    /// Returns the number of sectors that the accessed bytes do not need.
     pub fn excess(&self) -> u64 {
         self.sectors.saturating_sub(self.ideal_sectors)
     }
@@ -66,13 +66,13 @@ impl Sums {
         share(self.excess(), self.sectors)
     }
 
-    /// Sectors that go from and to DRAM.
+    /// Returns the number of sectors that are read from and written to DRAM.
     pub fn dram(&self) -> u64 {
         self.dram_reads.saturating_add(self.dram_writes)
     }
 }
 
-/// Sums that cannot overflow.
+/// Sums that saturate instead of overflowing.
 pub trait Total: Iterator<Item = u64> + Sized {
     fn total(self) -> u64 {
         self.fold(0, u64::saturating_add)
@@ -81,7 +81,7 @@ pub trait Total: Iterator<Item = u64> + Sized {
 
 impl<I: Iterator<Item = u64>> Total for I {}
 
-/// Returns the access that costs most; of equals the first of the source.
+/// Returns the access with the highest cost. Of equally expensive accesses, returns the first in the source.
 pub fn worst<'f, 'a: 'f>(
     accesses: impl IntoIterator<Item = &'f Access<'a>>,
     cost: impl Fn(&Access<'_>) -> u64,
@@ -89,12 +89,12 @@ pub fn worst<'f, 'a: 'f>(
     accesses.into_iter().max_by_key(|one| (cost(one), std::cmp::Reverse((one.line, one.column, one.site))))
 }
 
-/// Returns a part of a whole; 0 of nothing.
+/// Returns the ratio of a part to a whole, or 0 if the whole is 0.
 pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// One access of the source.
+/// An access of the source.
 #[derive(Clone, Debug)]
 pub struct Access<'a> {
     pub kernel: &'a Kernel,
@@ -103,58 +103,63 @@ pub struct Access<'a> {
     pub column: u32,
     pub op: &'a str,
     pub space: &'a str,
-    /// Bytes per lane.
+    /// Number of bytes per lane.
     pub bytes: u32,
-    /// Of the site with most sectors.
+    /// Operand of the site with the most sectors.
     pub operand: Option<&'a Operand>,
-    /// Neighbouring lanes are so far apart here and otherwise there, as in the steps of an unrolled loop.
+    /// Whether the sites have different distances between neighbouring lanes, as the iterations of an unrolled loop
+    /// have.
     pub steps_differ: bool,
-    /// Different distances between neighbouring lanes among its sites, as of the steps of an unrolled loop.
+    /// Number of different distances between neighbouring lanes among the sites, for example in an unrolled loop.
     pub strides: usize,
-    /// Members of structures that its sites take, with their bytes: a structure that is copied at once is several.
+    /// Structure members that the sites access, with their bytes. A copy of a whole structure accesses several members.
     pub members: BTreeMap<&'a str, u32>,
     pub sums: Sums,
-    /// Requests of the site that has most: what one execution of the line makes several of, unrolled, counts once.
+    /// Number of requests of the site with the most requests. An execution of an unrolled line counts once.
     pub most_requests: u64,
     pub pattern: Pattern,
-    /// One of its sites, as of an unrolled loop over neighbours, has most of its contiguous requests aligned.
+    /// Whether one of the sites, for example of an unrolled loop over neighbours, has mostly aligned contiguous
+    /// requests.
     pub has_aligned: bool,
-    /// Begins of its sites' requests within a sector, of those whose misaligned ones agree.
+    /// Offsets within a sector at which requests start, for the sites whose misaligned requests agree.
     pub sector_offsets: BTreeSet<u64>,
-    /// Of an atomic operation: the code uses what it returns.
+    /// Whether the code uses the result of the atomic operation.
     pub result_used: bool,
-    /// What an atomic operation does with what is there, by its heaviest site.
+    /// Operation that the atomic instruction performs on the stored value, according to the site with the most sectors.
     pub atomic: Option<AtomicKind>,
-    /// Number of its heaviest site.
+    /// Number of the site with the most sectors.
     pub site: Option<u32>,
-    /// Bytes of a thread over its sites, where all are executed equally often.
+    /// Number of bytes per thread over all sites, if all sites are executed equally often.
     pub bytes_together: Option<u64>,
-    /// Innermost function that the heaviest site is in, which may be a library's.
+    /// Innermost function that contains the site with the most sectors. It can be a library function.
     pub innermost: &'a str,
-    /// In a function of a library, as libdevice, or to a table that a library's header defines.
+    /// Whether the access is in a function of a library, such as libdevice, or to a table that a library header
+    /// defines.
     pub in_library: bool,
-    /// A library's function makes it, which the compiler took into the user's line.
+    /// Whether a library function, inlined into the user's line, performs the access.
     pub by_library: bool,
-    /// By their cache operators, as of volatile variables, its loads go past L1.
+    /// Whether the loads bypass L1 because of their cache operators, as loads of volatile variables do.
     pub past_l1: bool,
-    /// The compiler merged or moved it, so that its line is the nearest known one.
+    /// Whether the compiler merged or moved the access, so that its line is the nearest known line.
     pub is_near: bool,
-    /// The allocation that most of its sectors lie in.
+    /// Allocation that contains most of the sectors.
     pub allocation: Option<u64>,
-    /// That is an array of textures, whose order in memory is the GPU's own.
+    /// Whether the allocation is a texture array, whose memory layout is specific to the GPU.
     pub is_opaque: bool,
-    /// A fetch through a texture, whose coordinates are not an address in the code.
+    /// Whether the access is a texture fetch, whose coordinates are not an address in the code.
     pub by_texture: bool,
 }
 
 impl Access<'_> {
-    /// Name of the variable that the source has there; a library's name for it means nothing to its users.
+    /// Returns the name of the variable in the source. A library's own name for it is omitted because users do not know
+    /// it.
     pub fn variable(&self) -> Option<&str> {
         if is_system(self.file) {
             return None;
         }
         let name = self.operand?.variable.as_deref()?;
-        // The user's function lies somewhere within what a library hands to its kernel.
+        // Library kernels wrap the user's function in their own objects, so only the last component of the name is
+        // used.
         Some(if is_system(&self.kernel.file) { name.rsplit('.').next().unwrap_or(name) } else { name })
     }
 
@@ -162,34 +167,35 @@ impl Access<'_> {
         self.op == "load"
     }
 
-    /// Loaded data is a part of the index.
+    /// Returns whether the index contains loaded data.
     pub fn has_loaded_index(&self) -> bool {
         self.operand.is_some_and(|operand| operand.loaded_index)
     }
 
-    /// How the lanes' index moves the address.
+    /// Returns how the address changes with the index of the lanes.
     pub fn step(&self) -> Option<&ThreadStep> {
         self.operand.map(|operand| &operand.thread_steps[lane_axis(self.kernel)])
     }
 
-    /// Mean active lanes of a request.
+    /// Returns the mean number of active lanes per request.
     pub fn mean_lanes(&self) -> f64 {
         share(self.sums.lanes, self.sums.requests)
     }
 
-    /// The same line and column.
+    /// Returns whether both accesses have the same line and column.
     pub fn is_at(&self, other: &Access<'_>) -> bool {
         (self.file, self.line, self.column) == (other.file, other.line, other.column)
     }
 }
 
-/// Returns whether it reads a table of the toolkit's mathematical functions, whose code the compiler took into the user's line.
+/// Returns whether the site reads a table of the toolkit's mathematical functions, whose code was inlined into the
+/// user's line.
 fn is_of_toolkit(site: &Site) -> bool {
     let variable = site.operand.as_ref().and_then(|operand| operand.variable.as_deref());
     variable.is_some_and(|name| name.starts_with("__cudart"))
 }
 
-/// Returns whether it is a variable on the device that a header of the system defines, as the random generators' matrices.
+/// Returns whether a system header defines the device variable, such as the matrices of the random number generators.
 fn is_table_of_header(profile: &Profile, allocation: Option<u64>) -> bool {
     let allocation = allocation.and_then(|id| profile.allocation(id));
     allocation.is_some_and(|allocation| {
@@ -198,14 +204,14 @@ fn is_table_of_header(profile: &Profile, allocation: Option<u64>) -> bool {
     })
 }
 
-/// Bytes of all sites, if there are as many requests of each.
+/// Returns the bytes of all sites together, if all sites have the same number of requests.
 fn together(sites: &[&Site]) -> Option<u64> {
     let requests = sites.first()?.metrics.requests;
     let equal = sites.iter().all(|site| site.metrics.requests == requests);
     equal.then(|| sites.iter().map(|site| u64::from(site.bytes)).total())
 }
 
-/// Returns whether the thread's number moves their addresses by different numbers of bytes.
+/// Returns whether the thread index changes the addresses of the sites by different numbers of bytes.
 fn steps_differ(sites: &[&Site], axis: usize) -> bool {
     let steps = sites.iter().filter_map(|site| match site.operand.as_ref()?.thread_steps[axis] {
         ThreadStep::Bytes(bytes) => Some(bytes),
@@ -214,7 +220,7 @@ fn steps_differ(sites: &[&Site], axis: usize) -> bool {
     steps.collect::<BTreeSet<i64>>().len() > 1
 }
 
-/// Returns the allocation that most of their sectors lie in.
+/// Returns the allocation that contains most of the sites' sectors.
 fn owner(sites: &[&Site]) -> Option<u64> {
     let mut owners: BTreeMap<u64, u64> = BTreeMap::new();
     for row in sites.iter().flat_map(|site| &site.by_allocation) {
@@ -225,8 +231,9 @@ fn owner(sites: &[&Site]) -> Option<u64> {
     owners.into_iter().max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id))).map(|(id, _)| id)
 }
 
-/// Returns the sites of one place by what they access: a macro has all its operands at one place, and a function that several
-/// calls have taken in has other data in each. What has another name and lies in other memory is another access.
+/// Groups the sites of one source position by the data that they access. All operands of a macro have one position, and
+/// a function that is inlined several times can access different data each time. Sites with different names and
+/// different allocations are different accesses.
 fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
     let name = |site: &Site| site.operand.as_ref().and_then(|operand| operand.variable.clone());
     let mut names: BTreeMap<Option<String>, Vec<&Site>> = BTreeMap::new();
@@ -244,8 +251,9 @@ fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
     parts.into_iter().map(|(_, sites)| sites).collect()
 }
 
-/// Returns the sites of which another one lies a fixed distance apart, as those of an unrolled loop over neighbours; all of
-/// them where that is not known. Those of an unrolled loop over rows are far apart, each where its row starts.
+/// Returns the sites that are a fixed distance from another site, as in an unrolled loop over neighbours. If the
+/// distances are unknown, returns all sites. The sites of an unrolled loop over rows are far apart, at the starts of
+/// their rows.
 fn neighbours<'a>(kernel: &Kernel, sites: &[&'a Site]) -> Vec<&'a Site> {
     let address = |site: &Site| kernel.addresses.as_ref()?.sites.iter().find(|one| one.site == site.id);
     let terms = |site: &&Site| Some(terms_and_offset_at(kernel, address(site)?.address)?.0);
@@ -256,12 +264,12 @@ fn neighbours<'a>(kernel: &Kernel, sites: &[&'a Site]) -> Vec<&'a Site> {
     (0..sites.len()).filter(is_shared).map(|at| sites[at]).collect()
 }
 
-/// Returns whether most of the contiguous requests begin on a sector.
+/// Returns whether most of the contiguous requests start at a sector boundary.
 fn is_aligned(pattern: &Pattern) -> bool {
     pattern.contiguous > 0 && share(pattern.misaligned, pattern.contiguous) < 0.5
 }
 
-/// All accesses of a profile, in order of kernel and place.
+/// Returns all accesses of a profile, in the order of kernels and source positions.
 pub fn accesses(profile: &Profile) -> Vec<Access<'_>> {
     type Key<'a> = (u32, &'a str, u32, u32, &'a str, &'a str);
     let kernels: BTreeMap<u32, &Kernel> = profile.kernels.iter().map(|kernel| (kernel.id, kernel)).collect();

@@ -1,11 +1,11 @@
-//! Values that a loop stores at one address in each iteration.
+//! Values that a loop stores at one address in every iteration.
 
 use super::super::prelude::*;
 use super::super::thresholds::reuse::*;
 use super::index;
 use warpline_profile::model::Line;
 
-/// The loop around a store stores at the same address in each iteration.
+/// Returns whether the loop around a store stores at the same address in every iteration.
 pub fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {
     store.op == "store"
         && !store.in_library
@@ -14,8 +14,9 @@ pub fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {
         && !stores_once(facts, store)
 }
 
-/// The innermost loop around an access has a barrier, after which another thread may need the value: on a line of the loop, or as often
-/// executed as the access and on a line between the loop and the next one. Profiles count barriers by line.
+/// Returns whether the innermost loop around an access has a barrier, after which another thread may need the value.
+/// The barrier is either on a line of the loop, or it is executed as often as the access and its line is between this
+/// loop and the next loop. Profiles count barriers by line.
 pub fn has_barrier(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let count = |row: &Line| row.instructions.get("barrier").map_or(0, |count| count.warps);
     let of_kernel = |row: &&Line| row.kernel == access.kernel.id && count(row) > 0;
@@ -31,13 +32,14 @@ pub fn has_barrier(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     })
 }
 
-/// Returns whether warps arrive at barriers of one line of the access's kernel at least so often.
+/// Returns whether warps arrive at the barriers of a line of the access's kernel at least `times` times.
 pub fn has_barriers(facts: &Facts<'_>, access: &Access<'_>, times: u64) -> bool {
     let count = |row: &Line| row.instructions.get("barrier").map_or(0, |count| count.warps);
     facts.profile.lines.iter().any(|row| row.kernel == access.kernel.id && count(row) >= times.max(1))
 }
 
-/// Lines of the head of the innermost loop around an access, of the loop's last access, and of the head of the next loop.
+/// Returns the line of the head of the innermost loop around an access, the line of the loop's last access, and the
+/// line of the head of the next loop.
 pub fn loop_lines(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, u32, Option<u32>)> {
     let addresses = access.kernel.addresses.as_ref()?;
     let innermost = *addresses.sites.iter().find(|one| Some(one.site) == access.site)?.loops.last()?;
@@ -49,15 +51,15 @@ pub fn loop_lines(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, u32, O
     (first <= last).then_some((first, last, next))
 }
 
-/// A few lanes of each request store, and all of them together each element about once: a condition lets each thread store in an
-/// iteration of its own.
+/// Returns whether few lanes of each request store, and all requests together store each element about once. This
+/// happens if a condition lets each thread store in a different iteration.
 fn stores_once(facts: &Facts<'_>, store: &Access<'_>) -> bool {
     let touched = facts.memory(store).map_or(0, |one| one.touched_bytes);
     store.sums.lanes <= FEW_STORING_LANES.saturating_mul(store.sums.requests)
         && store.sums.bytes < LEAST_ITERATIONS.saturating_mul(touched)
 }
 
-/// Returns a store, and the loads of the same element on its line.
+/// Returns a store, together with the loads of the same element on the store's line.
 pub fn with_loads<'b, 'a>(facts: &'b Facts<'a>, store: &'b Access<'a>) -> Vec<&'b Access<'a>> {
     let loads = facts.accesses_of(store.kernel.id, "global").filter(|access| {
         access.is_load()

@@ -1,4 +1,4 @@
-//! Addresses as sums, by their expressions.
+//! Addresses as sums of terms, derived from their expressions.
 
 use std::collections::BTreeSet;
 
@@ -7,49 +7,49 @@ use warpline_format::expression::ExpressionKind as Kind;
 use warpline_format::expression::{Binary, Expression, ExpressionId, LoopId, Reason, parts};
 use warpline_profile::model::Argument;
 
-/// Addends of an address that are examined, at most.
+/// Maximum number of addends of an address that are examined.
 const MOST_ADDENDS: usize = 64;
-/// Depth of an expression of numbers, at most.
+/// Maximum depth of an expression of constants.
 const MOST_DEPTH: usize = 8;
 
-/// An access's address.
+/// The address of an access.
 #[derive(Clone, Copy)]
 pub struct Address<'a> {
     pub expressions: &'a [Expression],
     pub root: ExpressionId,
-    /// Loops around the access, outermost first.
+    /// Loops around the access, outermost loop first.
     pub loops: &'a [LoopId],
     kernel: &'a Kernel,
 }
 
-/// An addend of an address that no sum and no product with a number divides further.
+/// An addend of an address that cannot be divided further into sums or products with constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Addend {
     pub id: ExpressionId,
     pub kind: Kind,
-    /// What it is multiplied by.
+    /// Constant factor of the addend.
     pub scale: i64,
-    /// Bytes that are added to it on the way.
+    /// Number of bytes that enclosing expressions add to the addend.
     pub shift: i64,
-    /// It is clamped, wrapped or chosen on the way.
+    /// Whether an enclosing expression clamps, wraps or selects the addend.
     pub is_held: bool,
-    /// The scale of its product with a parameter, as of the length of a row.
+    /// Constant factor of the addend's product with a parameter, for example with the length of a row.
     pub row: Option<i64>,
 }
 
-/// How far an address is divided.
+/// Options of the division of expressions into terms.
 #[derive(Clone, Copy, Default)]
 struct Depth {
-    /// Parameters are the numbers that all launches gave.
+    /// Whether a parameter is replaced by its value if all launches passed the same value.
     arguments: bool,
-    /// Minima, maxima, remainders and choices are divided, too.
+    /// Whether minima, maxima, remainders and selections are divided as well.
     bounds: bool,
 }
 
-/// The terms of an address without its numbers, with their factors, and the sum of the numbers.
+/// The terms of an address except constants, with their factors, and the sum of the constants.
 pub type TermsAndOffset = (Vec<(ExpressionId, i64)>, i64);
 
-/// Returns the address of an access, by its heaviest site.
+/// Returns the address of an access, derived from its site with the most sectors.
 pub fn address<'a>(access: &Access<'a>) -> Option<Address<'a>> {
     let addresses = access.kernel.addresses.as_ref()?;
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site)?;
@@ -57,19 +57,19 @@ pub fn address<'a>(access: &Access<'a>) -> Option<Address<'a>> {
     Some(Address { expressions, root, loops: &site.loops, kernel: access.kernel })
 }
 
-/// Returns the terms that elements a fixed distance apart have in common, and the offset in bytes.
+/// Returns the terms that are equal for all elements a fixed distance apart, and the offset in bytes.
 pub fn terms_and_offset(access: &Access<'_>) -> Option<TermsAndOffset> {
     address(access).map(|address| address.terms_and_offset())
 }
 
-/// Returns the same of another address of the access's kernel.
+/// Returns the terms and the offset of another address of the access's kernel.
 pub fn terms_and_offset_at(kernel: &Kernel, root: ExpressionId) -> Option<TermsAndOffset> {
     let expressions = &kernel.addresses.as_ref()?.expressions[..];
     Some(Address { expressions, root, loops: &[], kernel }.terms_and_offset())
 }
 
-/// Neighbouring threads access neighbouring elements except at a border: the index is clamped (`min(max(i, 0), n - 1)`) or wraps
-/// around (`(i + 1) % n`).
+/// Returns whether neighbouring threads access neighbouring elements except at a border. At a border, the index is
+/// clamped (`min(max(i, 0), n - 1)`) or wraps around (`(i + 1) % n`).
 pub fn is_held_within(access: &Access<'_>) -> bool {
     let Some(address) = address(access) else { return false };
     let addends = address.thread_addends();
@@ -78,19 +78,20 @@ pub fn is_held_within(access: &Access<'_>) -> bool {
     addends.iter().all(by_elements) && addends.iter().any(|addend| addend.is_held)
 }
 
-/// The access takes an element next to the thread's own: the one before it, or either where the index is held within the array.
+/// Returns whether the access is to an element next to the thread's own element: to the previous element, or to either
+/// neighbour if the index is clamped or wraps around.
 pub fn is_neighbour(access: &Access<'_>) -> bool {
     address(access).is_some_and(|address| address.is_neighbour())
 }
 
-/// Returns the bytes that the thread's number is multiplied by, if all addends have the same factor.
+/// Returns the number of bytes by which the thread index is multiplied, if all addends have the same factor.
 pub fn thread_factor(access: &Access<'_>) -> Option<u64> {
     let address = address(access)?;
     let length = |addend: &Addend| address.is_thread(addend.kind).then_some(addend.scale.unsigned_abs());
     one_of(address.thread_addends().iter().map(length))
 }
 
-/// Bytes of the rows that an access goes to, where a parameter gives them.
+/// Returns the number of bytes per row of the accessed data, if a parameter determines it.
 pub fn row_bytes(access: &Access<'_>) -> Option<u64> {
     let address = address(access)?;
     let counts_rows = |kind| matches!(kind, Kind::Counter(_) | Kind::Block(_));
@@ -103,7 +104,8 @@ pub fn row_bytes(access: &Access<'_>) -> Option<u64> {
     ))
 }
 
-/// Blocks start within sectors: their number is multiplied by the elements that they take. A parameter alone is a row's length.
+/// Returns whether blocks start within sectors, because the block index is multiplied by the number of elements per
+/// block. A parameter as the only factor is the length of a row.
 pub fn has_blocks_off_sectors(access: &Access<'_>) -> bool {
     let Some(address) = address(access) else { return false };
     let block = Kind::Block(lane_axis(access.kernel) as u8);
@@ -118,7 +120,7 @@ pub fn has_blocks_off_sectors(access: &Access<'_>) -> bool {
     })
 }
 
-/// The number of the thread is multiplied by such a value, or shifted by it.
+/// Returns whether the thread index is multiplied or shifted by a value of this kind.
 pub fn is_multiplied_by(access: &Access<'_>, what: fn(Kind) -> bool) -> bool {
     let Some(address) = address(access) else { return false };
     let pair = |of, by| address.is_in(of, |kind| address.is_thread(kind)) && address.is_in(by, what);
@@ -129,7 +131,7 @@ pub fn is_multiplied_by(access: &Access<'_>, what: fn(Kind) -> bool) -> bool {
     })
 }
 
-/// Returns the value of all, if they have one.
+/// Returns the common value, if all values are equal.
 fn one_of(values: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     let mut all = values.collect::<Option<BTreeSet<u64>>>()?;
     let first = all.pop_first()?;
@@ -141,7 +143,7 @@ impl Address<'_> {
         self.expressions.get(id as usize).map(|one| one.kind)
     }
 
-    /// Returns a value without conversions.
+    /// Returns the value without conversions.
     fn plain(&self, id: ExpressionId) -> Option<Kind> {
         match self.kind(id)? {
             Kind::Signed(of) | Kind::Unsigned(of) => self.plain(of),
@@ -149,17 +151,17 @@ impl Address<'_> {
         }
     }
 
-    /// Something is a part of a value.
+    /// Returns whether a value contains a subexpression of this kind.
     pub fn is_in(&self, id: ExpressionId, what: impl Fn(Kind) -> bool) -> bool {
         parts(self.expressions, [id]).any(|(_, kind)| what(kind))
     }
 
-    /// The number of a thread in the dimension of the lanes.
+    /// Returns whether the value is the thread index in the dimension of the lanes.
     fn is_thread(&self, kind: Kind) -> bool {
         kind == Kind::Thread(lane_axis(self.kernel) as u8)
     }
 
-    /// Returns the number that a value is, and whether a parameter is a part of it.
+    /// Returns the constant to which a value evaluates, and whether it contains a parameter.
     fn number(&self, id: ExpressionId, arguments: bool) -> Option<(i64, bool)> {
         self.number_below(id, arguments, MOST_DEPTH)
     }
@@ -188,7 +190,8 @@ impl Address<'_> {
         }
     }
 
-    /// What a product or a shift multiplies, by what number, and whether a parameter is a part of the number.
+    /// Returns the factor of a product or shift that is not constant, the constant factor, and whether a parameter is
+    /// part of the constant.
     fn scaled(&self, kind: Kind, arguments: bool) -> Option<(ExpressionId, i64, bool)> {
         match kind {
             Kind::Binary(Binary::Product, left, right) => match self.number(right, arguments) {
@@ -245,7 +248,7 @@ impl Address<'_> {
         found
     }
 
-    /// Returns the addends that contain the thread's number, also inside bounds.
+    /// Returns the addends that contain the thread index, including those inside clamps, remainders and selections.
     fn thread_addends(&self) -> Vec<Addend> {
         let mut addends = self.divide(Depth { arguments: false, bounds: true });
         addends.retain(|addend| self.is_in(addend.id, |kind| self.is_thread(kind)));
@@ -269,50 +272,50 @@ impl Address<'_> {
     }
 }
 
-/// Returns the number that all launches of a kernel gave for a parameter.
+/// Returns the value that all launches of a kernel passed for a parameter.
 fn argument(kernel: &Kernel, kind: Kind) -> Option<i64> {
     let Kind::Parameter { parameter, offset } = kind else { return None };
     let mut launches = kernel.launches.iter().map(|launch| {
         let is_it = |one: &&Argument| (one.parameter, one.offset) == (parameter, offset) && one.allocation.is_none();
         let argument = launch.arguments.iter().find(is_it)?;
-        // Of four bytes they are signed numbers, as almost all sizes are.
+        // Parameters of four bytes are interpreted as signed numbers, because most sizes have the type `int`.
         Some(if argument.bytes == 4 { i64::from(argument.value as u32 as i32) } else { argument.value as i64 })
     });
     let first = launches.next()??;
     launches.all(|value| value == Some(first)).then_some(first)
 }
 
-/// A part of an address by what it is made of.
+/// A term of an address, classified by its contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Term {
-    /// What it is multiplied by, as far as that is a number.
+    /// Constant part of the term's factor.
     pub scale: i64,
-    /// It is a product with a value that is known when the program runs.
+    /// Whether the term is a product with a value that is known only at run time.
     pub times_unknown: bool,
     pub of_thread: bool,
     pub loaded: bool,
-    /// The line that loads it, where that is known.
+    /// Line of the load of the value, if it is known.
     pub loaded_at: Option<u32>,
-    /// The counter of a loop around the access is a part of it.
+    /// Whether the term contains the counter of a loop around the access.
     pub counts: bool,
-    /// The number of the block is a part of it.
+    /// Whether the term contains the block index.
     pub of_block: bool,
-    /// It was computed in floating point.
+    /// Whether the term was computed in floating point.
     pub of_floats: bool,
-    /// The number of blocks is a part of it.
+    /// Whether the term contains the number of blocks.
     pub of_grid: bool,
-    /// Parameters and numbers alone, the same for all threads of a launch.
+    /// Whether the term consists of parameters and constants only, so that it is the same for all threads of a launch.
     pub is_fixed: bool,
-    /// Bytes, where it is a number.
+    /// Value in bytes, if the term is a constant.
     pub constant: Option<i64>,
 }
 
-/// Returns the terms of an access's address; none where they are not known.
+/// Returns the terms of an access's address, or no terms if they are unknown.
 pub fn terms_of(access: &Access<'_>) -> Vec<Term> {
     address(access).map_or_else(Vec::new, |address| address.terms(Depth::default()))
 }
 
-/// Returns the same with what all launches of the kernel gave for its parameters in their place.
+/// Returns the terms of an access's address, with parameters replaced by the values that all launches passed.
 pub fn terms_of_launches(access: &Access<'_>) -> Vec<Term> {
     address(access).map_or_else(Vec::new, |address| address.terms(Depth { arguments: true, bounds: false }))
 }
@@ -325,7 +328,7 @@ impl Address<'_> {
     fn term(&self, addend: &Addend) -> Term {
         let is_in = |what: fn(Kind) -> bool| self.is_in(addend.id, what);
         let varies = |kind| matches!(kind, Kind::Unknown(..) | Kind::Counter(_) | Kind::Block(_) | Kind::Thread(_));
-        // The counter of a loop that has ended, as of the iterations before an unrolled loop, moves nothing any more.
+        // A counter does not change outside its loop. Remainder loops have such counters of loops that have ended.
         let counts = |kind| matches!(kind, Kind::Counter(id) if self.loops.contains(&id));
         Term {
             scale: addend.scale.saturating_abs(),
@@ -346,7 +349,7 @@ impl Address<'_> {
         }
     }
 
-    /// Returns the line that loads a value, or all that it is chosen from.
+    /// Returns the line that loads a value, or that loads all alternatives of a selection.
     fn loaded_on(&self, id: ExpressionId) -> Option<u32> {
         let line = |(_, kind)| if let Kind::Unknown(Reason::Loaded, line) = kind { Some(line) } else { None };
         let is_chosen = matches!(self.kind(id)?, Kind::Choice(..) | Kind::Unknown(..));
@@ -355,8 +358,8 @@ impl Address<'_> {
         (is_chosen && lines.is_empty() && first != 0).then_some(first)
     }
 
-    /// A value that is made of the thread's number so that each thread has one of its own: not by a quotient or a remainder, nor by
-    /// a choice that only depends on it.
+    /// Returns whether each thread has a different value because the value depends on the thread index. Quotients,
+    /// remainders and selections that only compare the thread index do not count.
     fn is_of_each_thread(&self, id: ExpressionId) -> bool {
         self.is_made_of(
             id,
@@ -378,7 +381,8 @@ impl Address<'_> {
         )
     }
 
-    /// A value has such a part, beyond what decides between others and what `stops` at.
+    /// Returns whether a value contains a subexpression of this kind. Conditions of selections, and subexpressions for
+    /// which `stops` returns true, are ignored.
     pub fn is_made_of(&self, id: ExpressionId, what: fn(Kind) -> bool, stops: fn(Kind) -> bool) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![id];
@@ -430,7 +434,7 @@ mod tests {
         );
         let chosen = [Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2), binary(Binary::Product, 6, 4)];
         assert_eq!(steps(&chosen), [(Thread(0), 4, true)]);
-        // 4 * (threadIdx.x + 1) has no bounds, and a quotient is not a number of a thread.
+        // 4 * (threadIdx.x + 1) has no bounds, and a quotient is not a thread index.
         assert_eq!(steps(&[binary(Binary::Product, 2, 4)]), [(Thread(0), 4, false)]);
         assert!(!matches!(steps(&[binary(Binary::UnsignedQuotient, 2, 4)])[..], [(Thread(0), ..)]));
     }
@@ -443,10 +447,10 @@ mod tests {
         // 4 * (threadIdx.x - 1), and threadIdx.x == 99 ? 99 : threadIdx.x - 1
         assert!(beside(&before, &[binary(Binary::Product, 2, 4)]));
         assert!(beside(&before, &[Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2)]));
-        // The element after only where it is clamped: 4 * (threadIdx.x + 1), min(threadIdx.x + 1, 99).
+        // The next element counts only if the index is clamped: 4 * (threadIdx.x + 1), min(threadIdx.x + 1, 99).
         assert!(!beside(&behind, &[binary(Binary::Product, 2, 4)]));
         assert!(beside(&behind, &[binary(Binary::SignedLeast, 2, 3)]));
-        // 4 * threadIdx.x, and 4 * (threadIdx.x + 1) - 4 is the same.
+        // 4 * threadIdx.x, and 4 * (threadIdx.x + 1) - 4, which is equal.
         assert!(!beside(&before, &[binary(Binary::Product, 0, 4)]));
         assert!(!beside(&behind, &[binary(Binary::Product, 2, 4), Constant(-4), binary(Binary::Sum, 5, 6)]));
     }

@@ -1,4 +1,4 @@
-//! The time that operations on one address take, and what is left of it with a remedy.
+//! The time of atomic operations on one address, and the time that remains with a remedy.
 
 use super::super::prelude::*;
 use super::super::thresholds::atomics::*;
@@ -7,20 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use warpline_format::condition::AtomicKind;
 use warpline_profile::model::{HotPlace, Limit};
 
-/// Operations that a remedy leaves one after the other.
+/// Number of operations that remain serialised after a remedy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Left {
-    /// One for each request: the lanes of a warp combine first.
+    /// One operation per request: the lanes of a warp combine their values first.
     Warp,
-    /// One for each block and address.
+    /// One operation per block and address.
     Block,
-    /// The same, and what was done in global memory is done in shared memory.
+    /// One operation per block and address, after the operations in global memory are moved to shared memory.
     BlockAfterShared,
 }
 
 impl Left {
-    /// Those of all in global memory, at most; `None` where as many requests are left. Each block updates each address
-    /// once.
+    /// Returns the maximum number of operations that remain in global memory; `None` if the number of requests stays
+    /// the same. Each block updates each address once.
     fn lanes(self, found: &Contention<'_, '_>) -> Option<u64> {
         let blocks = blocks(found.access.kernel).max(1);
         let addresses = match self {
@@ -31,7 +31,7 @@ impl Left {
         Some(blocks.saturating_mul(addresses))
     }
 
-    /// Those on one address of global memory.
+    /// Returns the number of operations that remain on one address of global memory.
     pub fn at(self, found: &Contention<'_, '_>, hot: &HotPlace) -> u64 {
         match self {
             Left::Warp => hot.lanes.min(hot.requests),
@@ -41,7 +41,7 @@ impl Left {
 }
 
 impl Contention<'_, '_> {
-    /// Name of the limit that the operations count for.
+    /// Returns the name of the limit that counts the operations.
     pub fn limit(&self) -> &'static str {
         if self.is_shared() { "shared_atomics" } else { "atomic_address" }
     }
@@ -54,10 +54,11 @@ impl Contention<'_, '_> {
         self.facts.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK_HZ)
     }
 
-    /// Seconds of the operations in shared memory, one after the other on all SMs that have a block.
+    /// Returns the time in seconds of the operations in shared memory, which are serialised on each SM that has a
+    /// block.
     pub fn shared_seconds(&self) -> f64 {
         let operations = self.atomics.deepest;
-        // The estimate has the blocks of each launch.
+        // The estimate accounts for the blocks of each launch.
         let known = self.limits().iter().find(|limit| limit.name == "shared_atomics" && limit.amount >= operations);
         if let Some(limit) = known {
             return limit.seconds * share(operations, limit.amount);
@@ -67,7 +68,8 @@ impl Contention<'_, '_> {
         operations as f64 / f64::from(sms) / self.clock()
     }
 
-    /// Seconds of what is serial: the hottest address of global memory, or each request's deepest one of shared memory.
+    /// Returns the time in seconds of the serialised operations: those on the hottest address of global memory, or
+    /// those on the most frequent address of each request to shared memory.
     pub fn serial_seconds(&self) -> f64 {
         if self.is_shared() {
             return self.shared_seconds();
@@ -76,8 +78,8 @@ impl Contention<'_, '_> {
         hot_lanes.max(self.atomics.deepest / self.atomics.requests.max(1)) as f64 / self.clock()
     }
 
-    /// Returns the saving of the kernel with the remedy. Operations on different addresses run in parallel: the cost is
-    /// that of the hottest address that remains.
+    /// Returns the kernel's saving with the remedy. Operations on different addresses run in parallel, so the cost is
+    /// determined by the hottest address that remains.
     pub fn saving(&self, left: Left) -> Saving {
         if self.is_shared() {
             return Saving::new(self.limit(), self.atomics.deepest.saturating_sub(self.atomics.requests) as f64);
@@ -91,7 +93,7 @@ impl Contention<'_, '_> {
         }
     }
 
-    /// Returns the same with the remedies of all of the kernel's accesses for which `remedied` returns what is left.
+    /// Returns the kernel's saving with the remedies of all its accesses for which `remedied` returns a value.
     fn saving_of_kernel(&self, remedied: impl Fn(&Access<'_>) -> Option<Left>) -> Saving {
         let mut each: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
         for access in self.facts.accesses_of(self.access.kernel.id, "global") {
@@ -106,13 +108,14 @@ impl Contention<'_, '_> {
         }
         let before = each.values().map(|(before, _)| *before).max().unwrap_or(0);
         let after = each.values().map(|(_, after)| *after).max().unwrap_or(0);
-        // The limit has the hottest address of each launch, which need not be the same one.
+        // The limit sums the hottest address of each launch, and launches can have different hottest addresses.
         let amount = self.limits().iter().find(|known| known.name == self.limit()).map_or(before, |known| known.amount);
         Saving::new(self.limit(), amount as f64 * share(before.saturating_sub(after), before))
     }
 
-    /// What all contended accesses of the kernel save together, and the lines of the others: with several equally hot
-    /// addresses, the remedy of one alone gains nothing. `None` where there are no others.
+    /// Returns the joint saving of all contended accesses of the kernel, and the lines of the other accesses. With
+    /// several equally hot addresses, the remedy of one access alone gains nothing. Returns `None` if there are no
+    /// other accesses.
     pub fn saving_together(&self, left: impl Fn(&Contention<'_, '_>) -> Left) -> Option<(Saving, BTreeSet<u32>)> {
         let left_of = |other: &Access<'_>| Contention::for_access(self.facts, other).map(|other| left(&other));
         let others = self.facts.accesses_of(self.access.kernel.id, "global");
@@ -122,15 +125,15 @@ impl Contention<'_, '_> {
         (!is_alone).then(|| (self.saving_of_kernel(left_of), lines))
     }
 
-    /// What the operations need of L1 and L2 on their way to the addresses.
+    /// Returns the L1 and L2 traffic of the operations.
     fn traffic(&self) -> Saving {
         let sums = &self.access.sums;
         Saving::new("l2", sums.l2_lookups.saturating_mul(self.facts.l2_lookup_bytes()) as f64)
             .and(Saving::new("l1_tag", sums.stages.tag as f64))
     }
 
-    /// What is saved already where the compiler or the GPU merges those of a warp's lanes that collide, as they do with
-    /// some.
+    /// Returns the saving that already exists if the compiler or the GPU merges the operations of colliding lanes of a
+    /// warp, as both do for some operations.
     pub fn merged(&self) -> Option<Saving> {
         let can_merge = !matches!(self.kind(), AtomicKind::Attempt | AtomicKind::Exchange | AtomicKind::Lock);
         (can_merge && self.is_deep() && !self.is_shared()).then(|| self.saving(Left::Warp))

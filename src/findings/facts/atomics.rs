@@ -1,4 +1,4 @@
-//! Atomic operations that update one address: how many lanes and blocks collide there, and what the code does.
+//! Atomic operations on one address: the number of colliding lanes and blocks, and the purpose of the operations.
 
 use super::super::prelude::*;
 use super::super::thresholds::atomics::*;
@@ -6,7 +6,7 @@ use super::source::has_word;
 use warpline_format::condition::AtomicKind;
 use warpline_profile::model::{Atomics, HotPlace};
 
-/// Atomic operations of an access that update one address so often that they wait for each other.
+/// Atomic operations of an access that update one address so often that they are serialised.
 #[derive(Clone, Copy)]
 pub struct Contention<'f, 'a> {
     pub facts: &'f Facts<'a>,
@@ -15,7 +15,7 @@ pub struct Contention<'f, 'a> {
 }
 
 impl<'f, 'a> Contention<'f, 'a> {
-    /// Returns the contention of an access; `None` if its operations do not collide, or arrive at a barrier.
+    /// Returns the contention of an access; `None` if its operations do not collide, or if they are barrier arrivals.
     pub fn for_access(facts: &'f Facts<'a>, access: &'f Access<'a>) -> Option<Contention<'f, 'a>> {
         let atomics = access.pattern.atomics.as_ref().filter(|_| !is_barrier_arrival(facts, access))?;
         let found = Contention { facts, access, atomics };
@@ -26,17 +26,17 @@ impl<'f, 'a> Contention<'f, 'a> {
         (is_crowded || collides(access)).then_some(found)
     }
 
-    /// Lanes of a request at the address that most of them update, on average.
+    /// Returns the mean number of lanes per request at the most frequent address of the request.
     pub fn depth(&self) -> f64 {
         depth(self.atomics)
     }
 
-    /// Lanes of a warp collide, and not only those of different warps.
+    /// Returns whether lanes of the same warp collide, in addition to lanes of different warps.
     pub fn is_deep(&self) -> bool {
         self.depth() >= DEEP
     }
 
-    /// Nearly all requests update one address each.
+    /// Returns whether nearly every request updates a single address.
     pub fn has_one_address(&self) -> bool {
         (self.atomics.addresses as f64) < ONE_ADDRESS * self.atomics.requests.max(1) as f64
     }
@@ -49,25 +49,25 @@ impl<'f, 'a> Contention<'f, 'a> {
         self.access.atomic.unwrap_or_default()
     }
 
-    /// The operations change nothing and return what is there, as `atomicAdd(&flag, 0)`.
+    /// Returns whether the operations only return the stored value and do not change it, as `atomicAdd(&flag, 0)`.
     pub fn only_reads(&self) -> bool {
         let lines = self.facts.profile.sources.get(self.access.file);
         let text = lines.and_then(|lines| lines.get(&self.access.line));
         self.access.result_used && text.is_some_and(|text| changes_nothing(text))
     }
 
-    /// Bytes of the updated allocation that the program touches.
+    /// Returns the number of bytes of the updated allocation that the program touches.
     pub fn touched_bytes(&self) -> Option<u64> {
         let id = self.access.allocation.or(self.atomics.hottest.first().map(|hot| hot.allocation))?;
         self.facts.profile.allocation(id).map(|allocation| allocation.touched_bytes)
     }
 
-    /// The array is too large for a copy in each block's shared memory.
+    /// Returns whether the array is too large for a copy in each block's shared memory.
     pub fn exceeds_shared_memory(&self) -> bool {
         self.touched_bytes().is_some_and(|bytes| bytes > MOST_SHARED_BYTES)
     }
 
-    /// Blocks that update a hot address: launches may update an allocation each.
+    /// Returns the number of blocks that update a hot address. Different launches may update different allocations.
     pub fn blocks_at(&self, hot: &HotPlace) -> u64 {
         let access = self.access;
         let all = blocks(access.kernel);
@@ -77,7 +77,7 @@ impl<'f, 'a> Contention<'f, 'a> {
                 && site.file == access.file
         };
         let rows = || self.facts.profile.sites.iter().filter(is_own).flat_map(|site| &site.by_allocation);
-        // Blocks make equally many requests, of more or fewer lanes.
+        // All blocks make the same number of requests, but the number of active lanes can differ.
         let requests = |only: Option<u64>| {
             let there = rows().filter(|row| only.is_none() || row.allocation == only);
             there.map(|row| row.metrics.requests).total()
@@ -93,14 +93,14 @@ fn depth(atomics: &Atomics) -> f64 {
     atomics.deepest as f64 / atomics.requests.max(1) as f64
 }
 
-/// Lanes of a warp collide at an address, in more operations than a block's few.
+/// Returns whether lanes of a warp collide at an address in more operations than each block needs.
 pub fn collides(access: &Access<'_>) -> bool {
     let least = LANES_PER_BLOCK.saturating_mul(blocks(access.kernel).max(1));
     access.pattern.atomics.as_ref().is_some_and(|atomics| depth(atomics) >= DEEP && atomics.lanes > least)
 }
 
-/// An arrival at a barrier object (`mbarrier`), which updates no data of the program: an operation of unknown kind on eight bytes of shared
-/// memory, whose line has no atomic instruction of PTX.
+/// Returns whether the access is an arrival at a barrier object (`mbarrier`), which updates no program data. Such an
+/// access is an operation of unknown kind on eight bytes of shared memory, on a line without an atomic PTX instruction.
 fn is_barrier_arrival(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
     let is_instruction = |text: &String| has_word(text, "atom") || has_word(text, "red");
@@ -110,7 +110,7 @@ fn is_barrier_arrival(facts: &Facts<'_>, access: &Access<'_>) -> bool {
         && !text.is_some_and(is_instruction)
 }
 
-/// The line has one atomic operation, which adds 0 or swaps a 0 for a 0.
+/// Returns whether the only atomic operation of the line adds 0, or replaces 0 with 0.
 fn changes_nothing(text: &str) -> bool {
     let code: String = text.split("//").next().unwrap_or_default().split_whitespace().collect();
     let zero = |before: &str| [")", "u)", "ull)"].iter().any(|end| code.contains(&format!("{before}{end}")));

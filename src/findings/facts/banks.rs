@@ -1,4 +1,4 @@
-//! Statements whose lanes access different words of one bank of shared memory, and how the lanes lie.
+//! Statements whose lanes access different words of one bank of shared memory, and the address patterns of their lanes.
 
 use super::super::gain::total;
 use super::super::prelude::*;
@@ -9,36 +9,37 @@ use std::collections::BTreeMap;
 use warpline_profile::model::BankConflict;
 use warpline_simulator::geometry::Banks;
 
-/// A statement's accesses to an array with bank conflicts.
+/// Accesses of a statement to an array, with bank conflicts.
 pub struct Conflict<'f, 'a> {
-    /// The access with most conflicts.
+    /// Access with the most conflicts.
     pub access: &'f Access<'a>,
-    /// Its worst request.
+    /// Request of this access with the most passes.
     pub request: &'f BankConflict,
     pub banks: Banks,
-    /// Sums over the accesses.
+    /// Sums over all accesses of the statement.
     pub requests: u64,
     pub passes: u64,
     pub ideal_passes: u64,
-    /// Bytes from lane to lane; `None` where they differ, or data decides.
+    /// Number of bytes between neighbouring lanes; `None` if the distances differ or depend on data.
     pub stride: Option<i64>,
-    /// Loaded data is a part of the index.
+    /// Whether the index contains loaded data.
     pub is_data_dependent: bool,
-    /// The thread's number is a part of the index.
+    /// Whether the index contains the thread index.
     pub is_of_thread: bool,
-    /// Lanes access a member of structures.
+    /// Whether lanes access a member of consecutive structures.
     pub has_structures: bool,
-    /// The distance between lanes changes from request to request, as in the steps of a reduction.
+    /// Whether the distance between lanes differs between requests, as in the iterations of a reduction.
     pub stride_changes: bool,
-    /// Bytes between rows of the block, where a warp has several.
+    /// Number of bytes between rows of the block, if a warp contains several rows.
     pub block_row: Option<u64>,
-    /// Padding of rows that removes the conflicts of all accesses to the array.
+    /// Row padding that removes the conflicts of all accesses to the array.
     pub row_padding: Option<Padding>,
-    /// The same, after the words of all banks.
+    /// Padding after each sequence of words that covers all banks once; it removes the conflicts of all accesses as
+    /// well.
     pub cycle_padding: Option<Padding>,
 }
 
-/// All statements with bank conflicts.
+/// Returns all statements with bank conflicts.
 pub fn conflicts<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Conflict<'f, 'a>> {
     let excess = |access: &Access<'_>| access.sums.passes.saturating_sub(access.sums.ideal_passes);
     let has_conflicts = |access: &&Access<'_>| {
@@ -61,7 +62,7 @@ pub fn conflicts<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Conflict<'f, 'a>> {
 }
 
 impl<'f, 'a> Conflict<'f, 'a> {
-    /// Describes the conflicts of a statement by its worst access.
+    /// Describes the conflicts of a statement, based on its worst access.
     fn for_statement(facts: &'f Facts<'a>, access: &'f Access<'a>, all: &[&Access<'_>]) -> Option<Conflict<'f, 'a>> {
         let request = access.pattern.bank_conflict.as_ref()?;
         let banks = facts.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
@@ -69,7 +70,7 @@ impl<'f, 'a> Conflict<'f, 'a> {
         let sum = |value| total(all, value);
         let is_data_dependent = access.has_loaded_index() || index::is_made_of_data(access);
         let stride = stride(access, request).filter(|_| !is_data_dependent);
-        // Padding is that of all accesses to the array.
+        // The padding must suit all accesses to the array.
         let is_peer = |peer: &&Access<'_>| peer.variable().is_some() && peer.variable() == access.variable();
         let peers: Vec<&Access<'_>> = facts.accesses_of(access.kernel.id, "shared").filter(is_peer).collect();
         let block_row = block_row(access).or_else(|| peers.iter().find_map(|peer| block_row(peer)));
@@ -100,20 +101,20 @@ impl<'f, 'a> Conflict<'f, 'a> {
         Some(found)
     }
 
-    /// Nearly all requests take as many passes as the worst.
+    /// Returns whether nearly all requests take as many passes as the worst request.
     fn has_equal_passes(&self) -> bool {
         let sums = &self.access.sums;
         sums.passes as f64 >= MOST_ALIKE * sums.requests as f64 * f64::from(self.request.passes)
     }
 
-    /// Loops change the step, by their counter or as unrolled iterations, and requests take different numbers of
-    /// passes.
+    /// Returns whether loops change the distance between lanes, by their counter or in unrolled iterations, and
+    /// requests take different numbers of passes.
     fn stride_changes(&self) -> bool {
         let (sums, worst) = (&self.access.sums, f64::from(self.request.passes));
         let Some(stride) = self.stride.filter(|_| !self.has_equal_passes() && !self.has_structures) else {
             return false;
         };
-        // Fewer active lanes take fewer passes, whatever the stride.
+        // Requests with fewer active lanes take fewer passes, independent of the stride.
         let of_worst = MOST_ALIKE_BY_LANE * worst / self.request.lanes.len().max(1) as f64;
         let differs_by_lane = sums.lanes > 0 && (sums.passes as f64) < of_worst * sums.lanes as f64;
         let by_step = match self.access.step() {
@@ -123,7 +124,7 @@ impl<'f, 'a> Conflict<'f, 'a> {
         by_step || self.access.steps_differ || index::step_grows(self.access)
     }
 
-    /// Bytes of a row that the code has from lane to lane.
+    /// Returns the number of bytes per row, if the code has a row between neighbouring lanes.
     fn row(&self) -> Option<u64> {
         let stride = self.stride?.unsigned_abs();
         match self.access.operand {
@@ -135,25 +136,25 @@ impl<'f, 'a> Conflict<'f, 'a> {
         }
     }
 
-    /// Elements from lane to lane.
+    /// Returns the number of elements between neighbouring lanes.
     pub fn stride_elements(&self) -> u64 {
         self.stride.map_or(0, i64::unsigned_abs) / u64::from(self.request.bytes.max(1))
     }
 
-    /// The function of a library, which the compiler inlined into the user's kernel, makes the access.
+    /// Returns whether a library function, inlined into the user's kernel, performs the access.
     pub fn is_of_library(&self) -> bool {
         !is_system(&self.access.kernel.file)
             && ["cub::", "thrust::"].iter().any(|name| self.access.innermost.contains(name))
     }
 
-    /// Rows of the block share banks, and neighbouring lanes of a row do not.
+    /// Returns whether rows of the block share banks, while neighbouring lanes of one row use different banks.
     pub fn has_padded_block_rows(&self) -> bool {
         let row = self.row_padding.map(|padding| padding.row);
         row.is_some() && row == self.block_row && self.stride.map(i64::unsigned_abs) != self.block_row
     }
 
-    /// Each lane stays in a row of its own whose length is a multiple of the words of all banks: the element in the row
-    /// decides over the bank.
+    /// Returns whether each lane accesses a separate row whose length is a multiple of the words of all banks. Then
+    /// only the position within the row determines the bank.
     pub fn has_own_rows(&self) -> bool {
         let period = u64::from(self.banks.pass_bytes());
         let lanes = &self.request.lanes;
@@ -171,13 +172,13 @@ impl<'f, 'a> Conflict<'f, 'a> {
         length > 0 && lanes.iter().all(in_own_row)
     }
 
-    /// Data decides over the bank, as far as the code shows.
+    /// Returns whether data determines the bank, as far as the code shows.
     pub fn has_unknown_index(&self) -> bool {
         self.is_data_dependent || !self.is_of_thread && index::is_decided_by_data(self.access)
     }
 
-    /// Returns three of the lanes that access different words of the bank with most of these, where there are several;
-    /// lanes that are served in different passes in any case, as of 8 and 16 bytes each, do not collide.
+    /// Returns three of the lanes that access different words of the most contended bank, if such lanes exist. Lanes
+    /// that are always served in different passes, as with 8 or 16 bytes per lane, do not collide.
     pub fn colliding_lanes(&self) -> Option<String> {
         let together = match self.request.bytes {
             0..=4 => WARP,
@@ -199,7 +200,8 @@ impl<'f, 'a> Conflict<'f, 'a> {
     }
 }
 
-/// Bytes from lane to lane: as all lanes of the request have them, or as the code and some of them have.
+/// Returns the number of bytes between neighbouring lanes, if it is equal for all lanes of the request, or if the code
+/// and some of the lanes agree on it.
 fn stride(access: &Access<'_>, request: &BankConflict) -> Option<i64> {
     let step = |pair: &[(u32, u64)]| {
         let lanes = i64::from(pair[1].0) - i64::from(pair[0].0);
@@ -211,31 +213,31 @@ fn stride(access: &Access<'_>, request: &BankConflict) -> Option<i64> {
     if steps.iter().all(|step| *step == Some(first)) {
         return Some(first);
     }
-    // Warps of several rows: within a row, and to the next.
+    // A warp that covers several rows has one distance within a row and another between rows.
     match access.operand?.thread_steps.get(lane_axis(access.kernel))? {
-        // An unrolled loop may have other steps, and the request come from one of these.
+        // An unrolled loop may have other distances, and the request may belong to one of these.
         ThreadStep::Bytes(bytes) if steps.contains(&Some(*bytes)) => Some(*bytes),
         _ => None,
     }
 }
 
-/// Bytes from one row of the block to the next, where a warp has several.
+/// Returns the number of bytes from one row of the block to the next, if a warp contains several rows.
 fn block_row(access: &Access<'_>) -> Option<u64> {
     let block = block_of(access.kernel)?;
     let axis = lane_axis(access.kernel);
     let steps = &access.operand?.thread_steps;
-    // Where the lanes of a row do not lie along it, the step is not one row of the array.
+    // If the lanes of a row are not consecutive in the array's row, the distance is not the length of a row.
     match (&steps[axis], steps.get(axis + 1)?) {
         (ThreadStep::Bytes(_), ThreadStep::Bytes(bytes)) if block[axis] < WARP => Some(bytes.unsigned_abs()),
         _ => None,
     }
 }
 
-/// Lanes access a member of an array's structures, and not of one structure that contains the array.
+/// Returns whether lanes access a member of an array of structures, and not an array inside one structure.
 fn takes_members(access: &Access<'_>, stride: Option<i64>, request: &BankConflict) -> bool {
     let Some(operand) = access.operand else { return false };
     let size = u64::from(operand.structure_bytes);
-    // An array within a structure of unknown size: lanes are assumed to stay in it.
+    // Lanes are assumed to stay within an array that is part of a structure of unknown size.
     let is_array = size == 0 && operand.member.as_deref().is_some_and(|member| member.ends_with("[]"));
     let is_apart = |pair: &[(u32, u64)]| {
         let bytes = pair[1].1.abs_diff(pair[0].1);

@@ -1,4 +1,4 @@
-//! Branches of a kernel: what their figures and their lines show.
+//! Branches of a kernel, classified by their figures and their source lines.
 
 use super::super::prelude::*;
 use super::super::thresholds::control_flow::*;
@@ -6,13 +6,14 @@ use super::source::has_word;
 use std::collections::BTreeMap;
 use warpline_format::condition::Decider;
 
-/// Words of loops, of other decisions, of exits of a loop, and signs that decide within an expression.
+/// Keywords of loops, of other conditions, and of loop exits, and operators that select a value within an expression.
 const LOOPS: [&str; 3] = ["for", "while", "do"];
 const DECISIONS: [&str; 3] = ["if", "switch", "case"];
 const EXITS: [&str; 3] = ["break", "return", "goto"];
 const OPERATORS: [&str; 3] = ["?", "&&", "||"];
 
-/// Returns the divergent branches of a kernel by their place: unrolling and inlining make several of one.
+/// Returns the divergent branches of a kernel by source position. Unrolling and inlining create several copies of a
+/// branch.
 pub fn divergent_branches(facts: &Facts<'_>, kernel: &Kernel) -> Vec<Branch> {
     let mut places: BTreeMap<(&str, u32, u32), Branch> = BTreeMap::new();
     let all = facts.profile.branches.iter();
@@ -23,7 +24,8 @@ pub fn divergent_branches(facts: &Facts<'_>, kernel: &Kernel) -> Vec<Branch> {
     places.into_values().filter(|branch| is_own(facts, branch)).collect()
 }
 
-/// Copies may have their sides in another order: the one of more instructions is the same in each.
+/// Adds a copy of a branch to the sum. The sides of a copy can have another order, so the side with more instructions
+/// is matched.
 fn add(sum: &mut Branch, more: &Branch) {
     sum.executions = sum.executions.saturating_add(more.executions);
     sum.divergent = sum.divergent.saturating_add(more.divergent);
@@ -51,8 +53,8 @@ fn text<'f>(facts: &'f Facts<'_>, branch: &Branch) -> Option<&'f str> {
     facts.profile.sources.get(&branch.file)?.get(&branch.line).map(|text| &text[..])
 }
 
-/// The branch is the line's own: one that only calls a function has those of the library that the compiler took into it, which no user
-/// changes. (A function of the user's own has its own lines.)
+/// Returns whether the branch belongs to the line itself. A line that only calls a library function also has the
+/// inlined branches of that function, which users cannot change. (Functions of the user have their own lines.)
 fn is_own(facts: &Facts<'_>, branch: &Branch) -> bool {
     text(facts, branch).is_none_or(|text| {
         let has_any = |words: &[&str]| words.iter().any(|word| has_word(text, word));
@@ -63,47 +65,50 @@ fn is_own(facts: &Facts<'_>, branch: &Branch) -> bool {
     })
 }
 
-/// Lanes on the side of fewest.
+/// Returns the number of lanes on the side with the fewest lanes.
 pub fn fewest_lanes(branch: &Branch) -> u64 {
     branch.lanes.iter().filter(|&&side| side > 0).min().copied().unwrap_or(0)
 }
 
-/// Returns the warp instructions of the longest side of a branch, and its lanes.
+/// Returns the warp instructions and the lanes of the longest side of a branch.
 pub fn longest_side(branch: &Branch) -> Option<(u64, u64)> {
     branch.instructions.iter().copied().zip(branch.lanes.iter().copied()).max_by_key(|(issued, _)| *issued)
 }
 
-/// One lane of a warp takes another side than the others.
+/// Returns whether a single lane of a warp takes a different side.
 pub fn is_alone(branch: &Branch) -> bool {
     fewest_lanes(branch) as f64 <= ALONE * branch.divergent as f64
 }
 
-/// No side issues more than this many warp instructions in one execution.
+/// Returns whether no side issues more than `most` warp instructions in one execution.
 pub fn runs_at_most(branch: &Branch, most: u64) -> bool {
     let lanes = branch.lanes.iter().copied().chain(std::iter::repeat(u64::MAX));
     let short = |(&issued, lanes): (&u64, u64)| issued <= most.saturating_mul(branch.executions.min(lanes));
     !branch.instructions.is_empty() && branch.instructions.iter().zip(lanes).all(short)
 }
 
-/// Each of two sides or more is long, and none much longer: lanes wait for those on the other side.
+/// Returns whether at least two sides are long and have similar lengths, so that lanes of one side wait for the other
+/// side.
 pub fn works_on_both_sides(branch: &Branch) -> bool {
     let longest = branch.instructions.iter().copied().max().unwrap_or(0);
     let least = LITTLE.saturating_mul(branch.divergent).max(longest / MUCH_SHORTER);
     branch.instructions.iter().filter(|issued| **issued > least).count() >= 2
 }
 
-/// Lanes that leave here miss what the others still do, far more than the branch's own sides: it is the exit of a loop.
+/// Returns whether the branch is the exit of a loop: lanes that leave miss far more instructions than the branch's own
+/// sides contain.
 pub fn leaves_loop(branch: &Branch) -> bool {
     runs_at_most(branch, LITTLE) && branch.idle_lane_slots > branch.divergent.saturating_mul(4 * LITTLE * 32)
 }
 
-/// Both sides lead to the same code, as a condition within the head of a loop.
+/// Returns whether both sides lead to the same code, as for a condition within the head of a loop.
 pub fn is_in_loop_head(facts: &Facts<'_>, branch: &Branch) -> bool {
     text(facts, branch).is_some_and(|text| LOOPS.iter().any(|word| has_word(text, word)))
         && matches!(branch.instructions[..], [one, other] if one == other && one > LITTLE.saturating_mul(branch.divergent))
 }
 
-/// A scan within the warp decides by the lane's number who adds the value of another lane: those below the step have nothing to add.
+/// Returns whether the branch is a step of a scan within a warp. The lane index determines which lanes add the value of
+/// another lane; lanes below the step have nothing to add.
 pub fn is_step_of_scan(facts: &Facts<'_>, branch: &Branch) -> bool {
     let lines = facts.profile.sources.get(&branch.file);
     let before = branch.line.saturating_sub(STEP_LINES)..=branch.line;
@@ -111,8 +116,8 @@ pub fn is_step_of_scan(facts: &Facts<'_>, branch: &Branch) -> bool {
     number_of_thread(branch).is_some() && has_shuffle
 }
 
-/// A loop ends there as soon as other threads have written something: lanes were seen to wait, or the loop loads, past L1, what the
-/// kernel stores.
+/// Returns whether a loop ends when other threads have written a value: either lanes were observed waiting, or the loop
+/// loads, bypassing L1, data that the kernel stores.
 pub fn waits_for_others(facts: &Facts<'_>, branch: &Branch) -> bool {
     let is_end = text(facts, branch).is_some_and(ends_do);
     let body = match is_end {
@@ -122,7 +127,7 @@ pub fn waits_for_others(facts: &Facts<'_>, branch: &Branch) -> bool {
     let accesses = || facts.accesses_of(branch.kernel, "global");
     let is_stored = |id: Option<u64>| id.is_some() && accesses().any(|one| !one.is_load() && one.allocation == id);
     let mut polled = accesses().filter(|one| one.is_load() && one.past_l1 && one.file == branch.file);
-    // Copies that do not diverge count, too.
+    // Copies of the branch that do not diverge count as well.
     let place = |one: &Branch| (one.kernel, one.line, one.column);
     let copies = || facts.profile.branches.iter().filter(|one| place(one) == place(branch) && one.file == branch.file);
     copies().any(|one| one.ends_loop)
@@ -130,7 +135,7 @@ pub fn waits_for_others(facts: &Facts<'_>, branch: &Branch) -> bool {
             || polled.any(|one| body.contains(&one.line) && is_stored(one.allocation)))
 }
 
-/// A short side appends to a list: an atomic operation, a few lines on, gives the place.
+/// Returns whether a short side appends to a list: an atomic operation within a few lines reserves the slot.
 pub fn appends(facts: &Facts<'_>, branch: &Branch) -> bool {
     let behind = branch.line..=branch.line.saturating_add(STEP_LINES);
     let gives_place = |line: u32, file: &str| file == branch.file && behind.contains(&line);
@@ -138,22 +143,23 @@ pub fn appends(facts: &Facts<'_>, branch: &Branch) -> bool {
     runs_at_most(branch, SHORT) && atomics.any(|one| one.result_used && gives_place(one.line, one.file))
 }
 
-/// The line ends a `do`.
+/// Returns whether the line ends a `do` loop.
 fn ends_do(text: &str) -> bool {
     let code = text.split("//").next().unwrap_or_default().trim();
     code.trim_start_matches('}').trim_start().starts_with("while") && code.ends_with(';')
 }
 
-/// How the number of a thread decides.
+/// The kind of expression by which the thread index determines the side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// By its remainder or a bit: neighbours diverge.
+    /// A remainder or a bit of the thread index determines the side, so that neighbouring lanes diverge.
     Interleaved,
-    /// By comparison with a bound.
+    /// A comparison of the thread index with a bound determines the side.
     Compared,
 }
 
-/// How the thread's number alone decides, as the compiler saw it; `None` where data or something else does, too.
+/// Returns how the thread index alone determines the side, according to the compiler; `None` if data or other values
+/// contribute.
 pub fn number_of_thread(branch: &Branch) -> Option<Number> {
     match branch.decided_by[..] {
         [Decider::Thread] => Some(Number::Compared),
@@ -162,7 +168,8 @@ pub fn number_of_thread(branch: &Branch) -> Option<Number> {
     }
 }
 
-/// A lane's number within its warp or group and loaded data decide, as where lanes beyond the end of a list have nothing to do.
+/// Returns whether the lane index within the warp or group, together with loaded data, determines the side. An example
+/// is a list for which the lanes beyond its end have no work.
 pub fn shares_lists(branch: &Branch) -> bool {
     matches!(
         branch.decided_by[..],
@@ -170,14 +177,14 @@ pub fn shares_lists(branch: &Branch) -> bool {
     )
 }
 
-/// The lanes of a warp have found out together which of them does the work.
+/// Returns whether the lanes of a warp have elected the lane that does the work.
 pub fn is_election(branch: &Branch) -> bool {
     let has = |decider| branch.decided_by.contains(&decider);
     has(Decider::Thread) && has(Decider::Exchange) && !has(Decider::Data)
 }
 
-/// Returns the shared-memory passes that partial warps add on the lines after the branch, also in functions that these lines
-/// call.
+/// Returns the additional shared-memory passes that partial warps cause on the lines after the branch, including
+/// functions that these lines call.
 pub fn sparse_passes(facts: &Facts<'_>, branch: &Branch) -> f64 {
     let behind = branch.line..=branch.line.saturating_add(SIDE_LINES);
     let is_there = |file: &str, line: u32| file == branch.file && behind.contains(&line);
@@ -207,7 +214,7 @@ mod tests {
             instructions: instructions.to_vec(),
             ..Branch::default()
         };
-        // Few lanes run all that the branch is about, on one side or the other.
+        // Few lanes execute the main work of the branch, on either side.
         let mut sum = copy([20, 300], [90, 0]);
         add(&mut sum, &copy([300, 20], [0, 90]));
         assert_eq!((sum.lanes, sum.instructions), (vec![600, 40], vec![0, 180]));

@@ -1,4 +1,4 @@
-//! Conflicts between threads: what their accesses have in common, and which barriers are there.
+//! Conflicts between threads: what the accesses have in common, and which barriers exist.
 
 use super::super::prelude::*;
 use super::super::thresholds::races::*;
@@ -6,7 +6,7 @@ use super::accumulator;
 use super::address::terms_and_offset;
 use warpline_profile::model::{Conflict, ConflictParty};
 
-/// Parts of names by which a source calls a barrier of the block.
+/// Substrings of the names by which source code calls a block barrier.
 const BARRIERS: [&str; 4] = ["__syncthreads", ".sync(", "bar.sync", "barrier.sync"];
 
 /// A conflict and its kernel.
@@ -29,7 +29,7 @@ impl<'f, 'a> Race<'f, 'a> {
         is_in_block(self.conflict)
     }
 
-    /// Returns whether lanes of one warp meet in one request.
+    /// Returns whether lanes of one warp conflict in a single request.
     pub fn is_in_warp(&self) -> bool {
         self.conflict.scope == "warp"
     }
@@ -42,12 +42,13 @@ impl<'f, 'a> Race<'f, 'a> {
         self.conflict.accesses.iter().find(|party| party.op == op)
     }
 
-    /// How a store or an atomic operation of the two depends on a load of its address (`value` or `condition`).
+    /// Returns how the store or atomic operation of the conflict depends on a load of its address (`value` or
+    /// `condition`).
     pub fn update(&self) -> Option<&'f str> {
         self.conflict.accesses.iter().find_map(|party| party.update.as_ref()).map(|update| &update.by[..])
     }
 
-    /// Returns whether both are atomic operations, of which one is atomic for its own block only.
+    /// Returns whether both accesses are atomic operations, and one of them is atomic only within its block.
     pub fn is_of_narrow_atomics(&self) -> bool {
         self.conflict.accesses.iter().all(|party| party.op == "atomic")
     }
@@ -57,13 +58,13 @@ impl<'f, 'a> Race<'f, 'a> {
         self.has("atomic") && self.has("load")
     }
 
-    /// Returns whether the atomic operation is made or left out by the value of the load.
+    /// Returns whether the loaded value determines whether the atomic operation is executed.
     pub fn is_guard_of_atomic(&self) -> bool {
         self.is_read_of_atomic() && self.update() == Some("condition") && self.is_loaded_for("atomic")
     }
 
-    /// Returns whether the load is one that the other access depends on: it is on that load's line, and does not compute its address
-    /// in another way.
+    /// Returns whether the other access depends on the load: it is on the load's line and does not compute its address
+    /// differently.
     fn is_loaded_for(&self, op: &str) -> bool {
         let (Some(load), Some(other)) = (self.party("load"), self.party(op)) else { return false };
         let is_there = other.update.as_ref().is_some_and(|update| update.line == load.frame.line);
@@ -71,7 +72,7 @@ impl<'f, 'a> Race<'f, 'a> {
         is_there && (one.is_none() || two.is_none() || one == two)
     }
 
-    /// Returns whether several threads update the same element by a load and a store of each.
+    /// Returns whether several threads update the same element with separate loads and stores.
     pub fn is_update_by_several(&self) -> bool {
         self.is_loaded_for("store") || self.is_of_one_store() && self.update().is_some()
     }
@@ -81,8 +82,8 @@ impl<'f, 'a> Race<'f, 'a> {
         self.are_on_one_line() && self.conflict.accesses.iter().all(|party| party.op == "store")
     }
 
-    /// Returns whether the statement is in a loop in which no barrier is. A loop that the compiler unrolled is several copies of the
-    /// statement; a barrier in it is executed as often.
+    /// Returns whether the statement is in a loop without a barrier. If the compiler unrolled the loop, the statement
+    /// has several copies, and a barrier in the loop is executed equally often.
     pub fn is_in_loop_without_barrier(&self) -> bool {
         let Some((party, store)) = self.party("store").and_then(|party| Some((party, self.access(party)?))) else {
             return false;
@@ -109,7 +110,7 @@ impl<'f, 'a> Race<'f, 'a> {
         })
     }
 
-    /// Returns the access of one side at its column.
+    /// Returns the access of one side at the column of that side.
     fn access(&self, party: &'f ConflictParty) -> Option<&'f Access<'a>> {
         self.accesses(party).find(|access| access.column == party.frame.column)
     }
@@ -134,17 +135,18 @@ impl<'f, 'a> Race<'f, 'a> {
         !self.are_on_one_line() && self.conflict.accesses.iter().all(|party| party.op == "store")
     }
 
-    /// Returns whether one side reads on another line than the other one writes.
+    /// Returns whether one side reads on a different line from the line where the other side writes.
     pub fn is_read_elsewhere(&self) -> bool {
         !self.is_statement() && self.has("load")
     }
 
-    /// Returns whether a store meets an atomic operation.
+    /// Returns whether a store conflicts with an atomic operation.
     pub fn is_store_with_atomic(&self) -> bool {
         self.has("atomic") && self.has("store")
     }
 
-    /// Returns whether each thread stores to an element of its own, and loads others' elements, by the addresses of the lanes.
+    /// Returns whether each thread stores to its own element and loads elements of other threads, according to the
+    /// addresses of the lanes.
     pub fn reads_other_threads(&self) -> bool {
         let side =
             |op: &str| self.conflict.accesses.iter().find(|party| party.op == op).and_then(|party| self.access(party));
@@ -153,19 +155,20 @@ impl<'f, 'a> Race<'f, 'a> {
         own.is_some() && other.is_some() && own != other && self.is_own(store)
     }
 
-    /// Returns whether distinct threads store to distinct elements.
+    /// Returns whether different threads store to different elements.
     fn is_own(&self, store: &Access<'_>) -> bool {
         let (Some(operand), Some(block)) = (store.operand, self.kernel.and_then(block_of)) else { return false };
         let moves = |axis: usize| match operand.thread_steps[axis] {
             ThreadStep::Bytes(bytes) => bytes.unsigned_abs() >= u64::from(store.bytes),
-            // The rows of a matrix, whose width is an argument.
+            // Rows of a matrix whose width is a parameter.
             ThreadStep::Times(_) => true,
             _ => false,
         };
         !operand.loaded_index && (0..3).filter(|&axis| block[axis] > 1).all(moves)
     }
 
-    /// Returns whether the load of a statement of a block comes before its condition: far more lanes load than store.
+    /// Returns whether a statement that one thread of a block should execute loads before its condition: far more lanes
+    /// load than store.
     pub fn is_early_load(&self) -> bool {
         let moved = |party: &&ConflictParty| party.op == "load" && self.is_near(party);
         let Some(party) =
@@ -183,7 +186,8 @@ impl<'f, 'a> Race<'f, 'a> {
         lanes("load") > lanes("store").saturating_mul(EARLY_LOADS)
     }
 
-    /// Returns a dimension of the block that moves neither address, though another does: its threads do the same work.
+    /// Returns a dimension of the block whose index changes neither address, although another index does. Threads along
+    /// this dimension do the same work.
     pub fn idle_axis(&self) -> Option<(usize, [u32; 3])> {
         let block = block_of(self.kernel?)?;
         let allocation = self.conflict.allocation;
@@ -205,7 +209,7 @@ impl<'f, 'a> Race<'f, 'a> {
         (1..3).find(|&axis| block[axis] > 1 && is_unmoved(axis)).map(|axis| (axis, block))
     }
 
-    /// Returns the line of a barrier that the source has between the two accesses.
+    /// Returns the line of a barrier that is between the two accesses in the source.
     pub fn barrier_between(&self) -> Option<u32> {
         let [one, other] = self.conflict.accesses.each_ref().map(|party| &party.frame);
         let (first, last) = (one.line.min(other.line), one.line.max(other.line));
@@ -215,8 +219,8 @@ impl<'f, 'a> Race<'f, 'a> {
         between.filter(|(_, text)| is_barrier(text)).map(|(line, _)| *line).next()
     }
 
-    /// Returns whether the warps of some block reached barriers a different number of times: otherwise the number of arrivals would
-    /// be a multiple of the warps of a block.
+    /// Returns whether the warps of a block reached barriers a different number of times. Otherwise, the number of
+    /// arrivals is a multiple of the number of warps per block.
     pub fn has_uneven_barriers(&self) -> bool {
         self.kernel.is_some_and(|kernel| {
             let arrivals = kernel.instructions.get("barrier").map_or(0, |count| count.warps);
@@ -225,7 +229,8 @@ impl<'f, 'a> Race<'f, 'a> {
     }
 }
 
-/// Returns whether a plain load decides whether an atomic operation is made. Whether an old value does harm depends on the program.
+/// Returns whether the value of a plain load determines whether an atomic operation is executed. Whether a stale value
+/// is harmful depends on the program.
 pub fn is_guard(conflict: &Conflict) -> bool {
     let is_made_by_load = |party: &ConflictParty| {
         party.op == "atomic" && party.update.as_ref().is_some_and(|update| update.by == "condition")
@@ -237,8 +242,8 @@ pub fn is_in_block(conflict: &Conflict) -> bool {
     conflict.scope == "block"
 }
 
-/// Returns whether blocks meet on the same lines as these warps of a block do: that is reported of the blocks, or it is a
-/// bound or a flag, for warps as for blocks.
+/// Returns whether blocks conflict on the same lines as these warps of one block. In that case, only the conflict
+/// between blocks is reported, or the value is a bound or a flag for warps as well as for blocks.
 pub fn is_between_blocks(other: &Conflict, conflict: &Conflict) -> bool {
     let lines = |conflict: &Conflict| {
         let line = |party: &ConflictParty| (party.op.clone(), party.frame.file.clone(), party.frame.line);

@@ -1,4 +1,4 @@
-//! Copies: what is at their ends, in which order they come, and what is known of their contents.
+//! Copies: their source and destination memory, their order, and whether they transfer new data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,43 +9,43 @@ use super::super::words;
 use warpline_profile::model::HostAllocation;
 use warpline_profile::{library_function, over_bus};
 
-/// Direction of copies that do not cross the bus.
+/// Direction of copies that do not use the bus.
 const WITHIN_DEVICE: &str = "device_to_device";
-/// Allocations of one place's copies that are kept, at most.
+/// Maximum number of allocations that are stored per source position of copies.
 const MOST_MEMORY: usize = 64;
-/// Names that are listed, at most.
+/// Maximum number of names that are listed.
 const MOST_NAMES: usize = 4;
 
-/// Copies from one place of the program.
+/// Copies from one source position of the program.
 pub struct Copies<'a> {
     pub direction: &'a str,
     pub path: &'a [Frame],
-    /// Device memory at their other end, with the bytes of each: the first ones.
+    /// The first device allocations that the copies read or write, with the bytes of each.
     memory: Vec<(&'a Allocation, u64)>,
-    /// Host memory at their other end.
+    /// Host memory that the copies read or write.
     pub hosts: BTreeSet<Option<u64>>,
     pub bytes: u64,
     pub count: u64,
-    /// Copies that brought nothing new.
+    /// Number of copies that transferred no new data.
     pub unchanged: u64,
-    /// Numbers of the launches that follow the first and the last of them, where they are known.
+    /// Indices of the launches that follow the first and the last of the copies, if they are known.
     pub launches: Option<(u64, u64)>,
 }
 
-/// Device memory that the copied bytes were in before.
+/// Device memory that contained the copied bytes earlier.
 pub struct Origin<'a> {
     pub allocation: &'a Allocation,
-    /// The line that copies it to the host, where there is one.
+    /// Line that copies this memory to the host, if such a line exists.
     pub line: Option<u32>,
 }
 
 impl<'a> Facts<'a> {
-    /// Copies between host and device by their place.
+    /// Returns the copies between host and device, by source position.
     pub fn bus_copies(&self) -> Vec<Copies<'a>> {
         self.copies(over_bus)
     }
 
-    /// Copies within the device, by their place and where they go to.
+    /// Returns the copies within the device, by source position and destination.
     pub fn device_copies(&self) -> Vec<Copies<'a>> {
         self.copies(|copy| copy.direction == WITHIN_DEVICE && copy.count > copy.source_count)
     }
@@ -57,11 +57,11 @@ impl<'a> Facts<'a> {
                 merge(&mut paths, (&copy.direction, &copy.path), Copies::new(allocation, copy));
             }
         }
-        // Paths to one line that bring the memory of the same variables are one place.
+        // Several call paths to one line that copy the memory of the same variables count as one source position.
         let mut places: BTreeMap<_, Copies<'a>> = BTreeMap::new();
         for copies in paths.into_values() {
             let names = copies.memory().map(|one| one.name.as_deref()).collect::<Option<Vec<&str>>>();
-            // Between arrays that alternate the same line goes from each to the other.
+            // If two arrays alternate, the same line copies in both directions.
             let names = if copies.direction == WITHIN_DEVICE { names.map(|_| Vec::new()) } else { names };
             let line = innermost(copies.path).map(|frame| (&frame.file[..], frame.line, frame.column));
             let alone = (line.is_none() || names.is_none()).then_some(copies.path);
@@ -70,7 +70,7 @@ impl<'a> Facts<'a> {
         places.into_values().collect()
     }
 
-    /// Kernels write memory that copies come from or go to.
+    /// Returns whether kernels write memory that the copies read or write.
     pub fn is_written(&self, copies: &Copies<'_>) -> bool {
         let written = |id: u64| self.accesses.iter().any(|access| !access.is_load() && access.allocation == Some(id));
         copies.memory().any(|allocation| written(allocation.id))
@@ -91,7 +91,7 @@ fn merge<'a, K: Ord>(all: &mut BTreeMap<K, Copies<'a>>, key: K, copies: Copies<'
     }
 }
 
-/// Returns the smallest range that contains two ranges of launches.
+/// Returns the smallest range that contains both ranges of launches.
 fn span(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)> {
     match (one, other) {
         (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
@@ -132,17 +132,17 @@ impl<'a> Copies<'a> {
         self.direction == "host_to_device"
     }
 
-    /// Device memory at their other end: the first ones.
+    /// Returns the first device allocations that the copies read or write.
     pub fn memory(&self) -> impl Iterator<Item = &'a Allocation> {
         self.memory.iter().map(|(allocation, _)| *allocation)
     }
 
-    /// Returns the allocation that most of the bytes concern.
+    /// Returns the allocation with most of the copied bytes.
     pub fn allocation(&self) -> Option<&'a Allocation> {
         self.memory.iter().max_by_key(|(one, bytes)| (*bytes, std::cmp::Reverse(one.id))).map(|(one, _)| *one)
     }
 
-    /// Name of the device memory.
+    /// Returns a description of the device memory.
     pub fn describe(&self) -> Shown {
         let Some(largest) = self.allocation() else { return Unnamed::DeviceMemory.shown() };
         let names: BTreeSet<Option<&str>> = self.memory().map(|one| one.name.as_deref()).collect();
@@ -155,7 +155,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Mean bytes of a copy.
+    /// Returns the mean number of bytes per copy.
     pub fn bytes_each(&self) -> u64 {
         self.bytes / self.count.max(1)
     }
@@ -164,28 +164,28 @@ impl<'a> Copies<'a> {
         share(self.unchanged, self.count)
     }
 
-    /// Returns the source line's number.
+    /// Returns the number of the source line.
     pub fn line(&self) -> Option<u32> {
         innermost(self.path).map(|frame| frame.line)
     }
 
-    /// Returns the algorithm of Thrust that makes them, of memory that the user does not know.
+    /// Returns the Thrust algorithm that makes the copies, if it made the memory itself and the user does not know it.
     pub fn library_algorithm(&self) -> Option<String> {
         let is_unnamed = self.allocation().is_some_and(|allocation| allocation.name.is_none());
         library_function(self.path).filter(|function| is_unnamed && function.starts_with("thrust::"))
     }
 
-    /// Launches come between the first and the last of them.
+    /// Returns whether a launch occurs between the first and the last copy.
     pub fn span_launches(&self) -> bool {
         self.launches.is_some_and(|(first, last)| first < last)
     }
 
-    /// Each is of a part of the memory.
+    /// Returns whether each copy transfers only a part of the memory.
     pub fn is_part(&self) -> bool {
         self.allocation().is_some_and(|one| one.bytes.saturating_mul(self.count) > self.bytes)
     }
 
-    /// They are large, most bring something new, and each follows another launch.
+    /// Returns whether the copies are large, most of them transfer new data, and each of them follows another launch.
     pub fn are_large_and_new(&self) -> bool {
         let launches = self.launches.map_or(0, |(first, last)| last.saturating_sub(first));
         self.count > 0
@@ -194,48 +194,49 @@ impl<'a> Copies<'a> {
             && launches.saturating_add(1) >= self.count
     }
 
-    /// These copies to the device come after `back`, copies to the host. The first input may come from the same line.
+    /// Returns whether these copies to the device come after `back`, copies to the host. The first input may be copied
+    /// by the same line.
     pub fn comes_after(&self, back: &Copies<'_>) -> bool {
         back.launches.zip(self.launches).is_some_and(|(back_at, forth_at)| {
             forth_at.1 >= back_at.1 && (forth_at.0 >= back_at.0 || self.count > back.count)
         })
     }
 
-    /// Both are of some of the same device memory.
+    /// Returns whether both groups of copies share device memory.
     pub fn shares_device_memory(&self, other: &Copies<'_>) -> bool {
         self.memory().any(|one| other.memory().any(|another| one.id == another.id))
     }
 
-    /// Both are of some of the same host memory.
+    /// Returns whether both groups of copies share host memory.
     pub fn shares_host_memory(&self, other: &Copies<'_>) -> bool {
         self.hosts.intersection(&other.hosts).any(Option::is_some)
     }
 
-    /// Each copy overwrites the one before on the host.
+    /// Returns whether each copy overwrites the data of the previous copy on the host.
     pub fn overwrites_host(&self, facts: &Facts<'_>) -> bool {
         self.fills_host_memory(facts) && share(self.hosts.len() as u64, self.count) < 0.5
     }
 
-    /// The memory of the host is as large as one copy.
+    /// Returns whether the host memory has the size of one copy.
     pub fn fills_host_memory(&self, facts: &Facts<'_>) -> bool {
         let each = share(self.bytes, self.count);
         let size = |id| facts.host_allocation(id).map(|host| share(host.bytes, host.count));
         self.hosts.iter().all(|host| host.and_then(size).is_some_and(|bytes| bytes <= SAME_MEMORY * each))
     }
 
-    /// The host's side is known, and known not to be pinned.
+    /// Returns whether the host memory is known and is not pinned.
     pub fn is_pageable(&self, facts: &Facts<'_>) -> bool {
         let is_pageable = |host: &HostAllocation| !host.kind.starts_with("cu") && !is_registered(facts, host);
         let mut hosts = self.hosts.iter().map(|id| id.and_then(|id| facts.host_allocation(id)));
         !self.hosts.is_empty() && hosts.all(|host| host.is_some_and(is_pageable))
     }
 
-    /// Name of the host's side, where it has one.
+    /// Returns the name of the host memory, if it has a name.
     pub fn host_name(&self, facts: &Facts<'a>) -> Option<&'a str> {
         facts.host_allocation(*self.hosts.iter().flatten().next()?)?.name.as_deref()
     }
 
-    /// Returns the asynchronous function of CUDA's that the source calls there.
+    /// Returns the asynchronous CUDA function that the source calls on this line.
     pub fn asynchronous_call(&self, facts: &Facts<'a>) -> Option<&'a str> {
         let frame = innermost(self.path)?;
         let text = facts.profile.sources.get(&frame.file)?.get(&frame.line)?;
@@ -243,7 +244,7 @@ impl<'a> Copies<'a> {
         words.find(|word| word.contains("Async"))
     }
 
-    /// Other device memory that about as many copies bring to the same host memory.
+    /// Returns other device memory from which a similar number of copies transfer to the same host memory.
     pub fn origin(&self, facts: &Facts<'a>) -> Option<Origin<'a>> {
         let to = self.allocation().filter(|_| self.to_device())?;
         let is_back = |copy: &&CopyRow| {
@@ -260,7 +261,8 @@ impl<'a> Copies<'a> {
     }
 }
 
-/// Host memory is registered. A container registers it under another name; then its size decides.
+/// Returns whether the host memory is registered. A container registers it under a different name; in that case the
+/// size identifies it.
 fn is_registered(facts: &Facts<'_>, host: &HostAllocation) -> bool {
     let each = |bytes: u64, count: u64| bytes / count.max(1);
     let is_of_host =

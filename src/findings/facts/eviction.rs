@@ -1,19 +1,20 @@
-//! Lines that a block uses again after L1 has evicted them: between the uses it touches more than L1 holds.
+//! Lines that a block reuses after L1 has evicted them, because the block touches more data between the uses than L1
+//! can contain.
 
 use super::super::prelude::*;
 use super::super::thresholds::reuse::*;
 use std::collections::BTreeSet;
 use warpline_profile::model::Distances;
 
-/// What a kernel's L1 loses.
+/// Reuse that a kernel loses because of evictions from L1.
 pub struct Evicted<'f, 'a> {
-    /// The load that misses most.
+    /// Load with the most misses.
     pub worst: &'f Access<'a>,
-    /// A load of data that is read once and takes the room of what is used again.
+    /// Load of data that is read once and displaces data that is reused.
     pub stream: Option<&'f Access<'a>>,
-    /// Share of the repeated uses of lines beyond L1.
+    /// Share of the repeated uses of lines whose reuse distance exceeds L1.
     pub beyond: f64,
-    /// The same of all uses.
+    /// Share of all uses of lines whose reuse distance exceeds L1.
     pub of_all: f64,
     pub hit_rate: f64,
 }
@@ -31,14 +32,15 @@ pub fn evicted<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel) -> Option<Evicted<
         return None;
     }
     let misses = |access: &Access<'_>| access.sums.l1_load_lookups.saturating_sub(access.sums.l1_load_hits);
-    // What is read once misses in any case.
+    // Data that is read once misses in any case.
     let again = facts.loads_of(kernel.id).filter(|access| misses(access) > 0 && !is_read_once(facts, access));
     let worst = worst(again, misses).or_else(|| super::access::worst(facts.loads_of(kernel.id), misses))?;
     let stream = classify(facts, worst, lines, room(facts, kernel))?;
     Some(Evicted { worst, stream, beyond: share(beyond, repeated), of_all: share(beyond, uses), hit_rate })
 }
 
-/// Returns the stream that evicts what a load uses again, if there is one; `None` where neither a stream nor larger tiles are the reason.
+/// Returns the streaming load that evicts the data which a load reuses, if it exists; `None` if neither a stream nor
+/// large tiles are the reason.
 fn classify<'f, 'a>(
     facts: &'f Facts<'a>,
     worst: &Access<'_>,
@@ -51,9 +53,10 @@ fn classify<'f, 'a>(
         those.total()
     };
     let all = sectors(|_| true);
-    // What passes L1 by, or is stored, takes no other operator of a load.
+    // Loads that bypass L1, and stores, cannot get another cache operator of loads.
     let (past, stored) = (share(sectors(|one| one.past_l1), all), share(sectors(|one| one.op == "store"), all));
-    // A block's uses come before L1 is full, without this share of what it touches between them. Distances have no stores.
+    // Returns whether a block's reuses would come before L1 is full if this share of the touched data were absent.
+    // Reuse distances contain no stores.
     let fits = |without: f64| {
         let touched = lines.mean.map(|mean| mean / (1.0 - stored).max(0.1));
         touched.zip(room).is_none_or(|(touched, room)| touched * (1.0 - without) <= room)
@@ -68,31 +71,31 @@ fn classify<'f, 'a>(
     };
     let heaviest = super::access::worst(accesses().filter(is_stream), |access| access.sums.sectors);
     let stream = heaviest.filter(|one| fits(past + share(one.sums.sectors, all)));
-    // What data chooses from all of a table has no tile.
+    // If data selects elements from a whole table, no tile exists.
     let is_other = is_scattered(worst) || room.is_some() && past + stored > 0.0 && fits(past + stored);
     (stream.is_some() || !is_other).then_some(stream)
 }
 
-/// Blocks of a launch that are on an SM at the same time.
+/// Returns the number of blocks of a launch that are resident on an SM at the same time.
 fn resident(kernel: &Kernel) -> u64 {
     kernel.launches.first().map_or(1, |launch| u64::from(launch.resident_blocks.max(1)))
 }
 
-/// Lines of L1, where the model is known.
+/// Returns the number of lines in L1, if the model is known.
 fn room(facts: &Facts<'_>, kernel: &Kernel) -> Option<f64> {
     let launch = kernel.launches.first()?;
     let shared = u64::from(launch.static_shared_bytes).saturating_add(launch.dynamic_shared_bytes.into());
     Some(f64::from(facts.hierarchy()?.l1.lines(shared.saturating_mul(resident(kernel)))))
 }
 
-/// The program reads no sector of the allocation twice.
+/// Returns whether the program reads each sector of the allocation at most once.
 fn is_read_once(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let Some(allocation) = facts.memory(access) else { return false };
     let bytes = allocation.metrics.sectors.saturating_mul(SECTOR_BYTES);
     allocation.touched_bytes > 0 && bytes as f64 <= READ_ONCE * allocation.touched_bytes as f64
 }
 
-/// Bytes that a kernel's loads bring from DRAM beyond what is there, each once a launch.
+/// Returns the bytes that a kernel's loads read from DRAM in addition to reading each touched byte once per launch.
 pub fn again_from_dram(facts: &Facts<'_>, kernel: &Kernel) -> u64 {
     let loads = || facts.loads_of(kernel.id);
     let read = loads().map(|access| access.sums.dram_reads).total();

@@ -1,11 +1,11 @@
-//! Whether another index could take the place of the thread's number, and what that would do to other accesses.
+//! Exchange of the thread index with another index, and the effect of the exchange on other accesses.
 
 use super::super::prelude::*;
 use super::super::thresholds::coalescing::*;
 use super::index;
 
-/// The statement moves data from here to where neighbouring threads have neighbouring elements, or the other way. What a loop
-/// adds up at one address goes nowhere.
+/// Returns whether the access belongs to a transposition: the statement's other access, its load or its store, is
+/// contiguous for neighbouring threads. A loop that accumulates at one address moves no data.
 pub fn is_transposition(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let other_end = if access.is_load() { "store" } else { "load" };
     let is_end = |one: &Access<'_>| {
@@ -18,13 +18,13 @@ pub fn is_transposition(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     !index::stays_in_loop(access) && facts.accesses_of(access.kernel.id, "global").any(is_end)
 }
 
-/// An index moves the address by this many bytes at most, and by some.
+/// Returns whether an index changes the address, by at most `most` bytes.
 fn moves_by(step: &ThreadStep, most: u64) -> bool {
     matches!(step, ThreadStep::Bytes(bytes) if (1..=most).contains(&bytes.unsigned_abs()))
 }
 
-/// Another access of the kernel has its elements near each other by one index and would have them apart by the other one. `near` is
-/// the distance in bytes up to which elements are near each other.
+/// Returns whether another access of the kernel has neighbouring elements for one index but distant elements for the
+/// other index. `near` returns the maximum distance in bytes between neighbouring elements.
 fn any_other(facts: &Facts<'_>, access: &Access<'_>, [axis, other]: [usize; 2], near: fn(&Access<'_>) -> u64) -> bool {
     facts.accesses_of(access.kernel.id, "global").any(|one| {
         one.operand.map(|operand| &operand.thread_steps).is_some_and(|steps| {
@@ -33,16 +33,18 @@ fn any_other(facts: &Facts<'_>, access: &Access<'_>, [axis, other]: [usize; 2], 
     })
 }
 
-/// Another access of the kernel is coalesced by this index and would not be by the other one.
+/// Returns whether another access of the kernel is coalesced by this index and would not be coalesced by the other
+/// index.
 pub fn harmed_by_exchange(facts: &Facts<'_>, access: &Access<'_>, axis: usize, other: usize) -> bool {
     any_other(facts, access, [axis, other], |one| one.bytes.into())
 }
 
-/// Another index that moves the address by one element, or by a few of a tile, and could take the place of the lanes' one.
+/// Returns another index that changes the address by one element, or by a few elements of a tile, and that could
+/// replace the lane index.
 pub fn contiguous_index(access: &Access<'_>, stride: Option<u64>, axis: usize) -> Option<usize> {
     let steps = access.operand.map(|operand| &operand.thread_steps)?;
     let few = MOST_OF_TILE * u64::from(access.bytes);
-    // Of a vector or structure that takes several accesses, all of it.
+    // If a vector or structure requires several accesses, the element is the whole vector or structure.
     let element = access.bytes_together.unwrap_or(0).max(access.bytes.into());
     let is_far = stride.is_some_and(|stride| stride >= 8 * few);
     let block = block_of(access.kernel);
@@ -52,8 +54,8 @@ pub fn contiguous_index(access: &Access<'_>, stride: Option<u64>, axis: usize) -
     others().find(|&other| moves_by(&steps[other], element)).or_else(|| others().find(of_tile))
 }
 
-/// Returns an index of the block that the address of a load does not depend on, which coalesces another access and could take the place of the
-/// lanes' one without harm to others.
+/// Returns a block index on which the address of a load does not depend, and which could replace the lane index. The
+/// exchange coalesces another access and harms no access.
 pub fn unused_index(facts: &Facts<'_>, access: &Access<'_>) -> Option<usize> {
     let axis = lane_axis(access.kernel);
     let steps = &access.operand.filter(|_| access.is_load())?.thread_steps;

@@ -1,10 +1,10 @@
-//! Bad accesses: the user's line that leads to them, and races that may.
+//! Invalid accesses: the user's line that leads to them, and races that may cause them.
 
 use super::super::prelude::*;
 use warpline_profile::model::Fault;
 
-/// Returns the line of the user's kernel that calls the library's function in which the fault is: the one line from which the kernel reaches
-/// the library's file.
+/// Returns the user's line that calls the library function which contains the fault, if the kernel reaches the
+/// library's file from a single line.
 pub fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
     let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == fault.kernel)?;
     if !is_system(&fault.frame.file) || is_system(&kernel.file) {
@@ -22,8 +22,8 @@ pub fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
     sites.all(is_same).then_some(Frame { function, file, line: first.line, column: first.column })
 }
 
-/// Where the fault's kernel has a race that is reported, if the fault's address depends on loaded data: a race leaves data undefined,
-/// and an index that is read from it is.
+/// Returns the position of a reported race in the fault's kernel, if the fault's address depends on loaded data. A race
+/// makes data undefined, and an index that is loaded from this data as well.
 pub fn race_of<'a>(facts: &Facts<'a>, fault: &Fault) -> Option<&'a Frame> {
     let is_faulty = |access: &&Access<'_>| {
         (access.file, access.line, access.op) == (&fault.frame.file[..], fault.frame.line, &fault.op[..])

@@ -1,4 +1,4 @@
-//! Fills of memory whose value nothing reads.
+//! Fills of memory whose value no access reads.
 
 use super::super::prelude::*;
 use super::super::thresholds::allocations::*;
@@ -21,11 +21,11 @@ pub fn overwritten<'a>(facts: &Facts<'a>) -> Vec<Overwritten<'a>> {
     large.filter_map(|(allocation, fill)| of_fill(facts, allocation, fill)).collect()
 }
 
-/// Fills that write what an earlier one wrote and nothing has changed, if values were followed.
+/// Fills that write the same value as an earlier fill, without a change in between. Known only if values were recorded.
 pub struct Refilled<'a> {
     pub allocation: &'a Allocation,
     pub fill: &'a CopyRow,
-    /// Bytes of these fills.
+    /// Number of bytes of these fills.
     pub bytes: u64,
     pub seconds: f64,
 }
@@ -53,7 +53,7 @@ fn of_fill<'a>(facts: &Facts<'a>, allocation: &'a Allocation, fill: &'a CopyRow)
     (by_copy || is_stored_over(facts, allocation, fill)).then_some(Overwritten { allocation, fill, by_copy, seconds })
 }
 
-/// Returns whether copies as large come to the memory as often, with no launch in between.
+/// Returns whether copies of the same size write to the memory equally often, without a launch between fill and copy.
 fn is_copied_over(allocation: &Allocation, fill: &CopyRow) -> bool {
     let at = |copy: &CopyRow| copy.first_launch.zip(copy.last_launch);
     allocation.copies.iter().any(|copy| {
@@ -65,7 +65,8 @@ fn is_copied_over(allocation: &Allocation, fill: &CopyRow) -> bool {
     })
 }
 
-/// Returns whether kernels store to all of the memory for each fill and never load from it, and no copy reads it before.
+/// Returns whether kernels store to all of the memory for each fill and never load from it, and no copy reads it
+/// earlier.
 fn is_stored_over(facts: &Facts<'_>, allocation: &Allocation, fill: &CopyRow) -> bool {
     let of_memory = || {
         facts.profile.sites.iter().flat_map(|site| {

@@ -1,4 +1,4 @@
-//! Data that one kernel writes and another one reads, each byte once, after it has left L2.
+//! Data that one kernel writes and another kernel reads, each byte once, after L2 has evicted the data.
 
 use super::super::gain::total;
 use super::super::prelude::*;
@@ -9,16 +9,16 @@ use super::sweep::traffic_share;
 /// A producer and a consumer of data.
 pub struct Handover<'f, 'a> {
     pub writer: &'a Kernel,
-    /// The consumer's load with most reads from DRAM.
+    /// Load of the consumer with the most reads from DRAM.
     pub worst: &'f Access<'a>,
     pub loaded_bytes: u64,
-    /// Bytes that come back from DRAM.
+    /// Number of bytes that the consumer reads from DRAM.
     pub read_bytes: u64,
-    /// Bytes that go to DRAM though no one else reads them.
+    /// Number of bytes that are written to DRAM although no other kernel or copy reads them.
     pub written_bytes: u64,
 }
 
-/// Returns the kernels that hand an allocation over.
+/// Returns the producer and the consumer of an allocation.
 pub fn handover<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Handover<'f, 'a>> {
     if allocation.touched_bytes < LEAST_SWEPT_BYTES || traffic_share(facts, allocation) < LEAST_TRAFFIC_SHARE {
         return None;
@@ -62,8 +62,8 @@ pub fn handover<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option
     })
 }
 
-/// The consumer's first launch comes after the producer's, and nothing from the host comes between: neither other data, nor, from what
-/// the producer has stored elsewhere, what the host computes of it.
+/// Returns whether the consumer's first launch comes after the producer's first launch, and the host supplies no data
+/// in between: neither other data, nor results that it computes from the producer's other stores.
 fn comes_first(facts: &Facts<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
     let (Some(wrote), Some(read)) = (first_launch(writer), first_launch(reader)) else { return false };
     let between =
@@ -78,9 +78,10 @@ fn comes_first(facts: &Facts<'_>, allocation: &Allocation, writer: &Kernel, read
     wrote < read && !allocation.copies.iter().any(renews) && !others.any(|one| one.copies.iter().any(returns))
 }
 
-/// An element of the consumer needs no more than one of the producer. It writes nothing that the producer loads, as the next step's
-/// input whose neighbours others still need, but sums that all add to and what each thread has for itself. It loads nothing else of
-/// other kernels but arrays as large, of which each thread has its own element.
+/// Returns whether an element of the consumer needs at most one element of the producer. The consumer must not write
+/// data that the producer loads, such as the next step's input, whose neighbours other threads still need; sums of all
+/// threads and private data of each thread are allowed. From other kernels, the consumer may load only arrays of the
+/// same size, one element per thread.
 fn needs_own_elements(facts: &Facts<'_>, handed: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
     facts.accesses_of(reader.id, "global").filter(|access| access.allocation != Some(handed.id)).all(|access| {
         let Some(one) = facts.memory(access) else { return true };
@@ -96,7 +97,7 @@ fn needs_own_elements(facts: &Facts<'_>, handed: &Allocation, writer: &Kernel, r
     })
 }
 
-/// Each thread of the kernel accesses an element of its own, once a launch.
+/// Returns whether each thread of the kernel accesses a separate element, once per launch.
 fn has_own_elements(facts: &Facts<'_>, kernel: &Kernel, one: &Allocation) -> bool {
     let most = EACH_ONCE.end() * one.touched_bytes.saturating_mul(kernel.launch_count()) as f64;
     let is_once = |op| {
@@ -106,7 +107,7 @@ fn has_own_elements(facts: &Facts<'_>, kernel: &Kernel, one: &Allocation) -> boo
     is_once("load") && is_once("store") && accesses(facts, kernel, one, "atomic").is_empty()
 }
 
-/// Lanes access consecutive elements, wherever the first one is.
+/// Returns whether lanes access consecutive elements, independent of the position of the first element.
 fn goes_along(access: &Access<'_>) -> bool {
     share(access.pattern.contiguous, access.pattern.requests) >= LEAST_CONTIGUOUS_SHARE
 }
@@ -124,7 +125,7 @@ fn bytes(accesses: &[&Access<'_>]) -> u64 {
     total(accesses, |sums| sums.bytes)
 }
 
-/// Number of a kernel's first launch.
+/// Returns the index of a kernel's first launch.
 fn first_launch(kernel: &Kernel) -> Option<u64> {
     kernel.launches.iter().map(|launch| launch.id).chain(kernel.launch_groups.iter().map(|group| group.first)).min()
 }

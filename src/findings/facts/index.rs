@@ -1,4 +1,4 @@
-//! How an access's index comes about, by its address expression.
+//! Origin of an access's index, derived from its address expression.
 
 use super::super::prelude::*;
 use super::address::{address, is_multiplied_by, terms_of, terms_of_launches};
@@ -6,7 +6,7 @@ use super::source::{has_word, line_of, lines_of, subscripts};
 use warpline_format::expression::ExpressionKind as Kind;
 use warpline_format::expression::Reason;
 
-/// Letters of a statement that are shown.
+/// Maximum number of characters of a statement that are shown.
 const MOST_LETTERS: usize = 100;
 
 fn is_unknown(kind: Kind) -> bool {
@@ -17,8 +17,8 @@ fn has(access: &Access<'_>, what: fn(Kind) -> bool) -> bool {
     address(access).is_some_and(|address| address.is_in(address.root, what))
 }
 
-/// The address is the same in each iteration of the innermost loop around the access, as that of a sum which is kept in
-/// memory.
+/// Returns whether the address is the same in each iteration of the innermost loop around the access, as for a sum that
+/// is stored in memory.
 pub fn stays_in_loop(access: &Access<'_>) -> bool {
     address(access).is_some_and(|address| {
         let changes =
@@ -27,14 +27,14 @@ pub fn stays_in_loop(access: &Access<'_>) -> bool {
     })
 }
 
-/// An atomic operation gave the place, as of an entry in a list that threads append to. What only chooses between
-/// places, as whether a compare-and-swap got its slot, gives none.
+/// Returns whether the result of an atomic operation determines the position, as for a slot in a list to which threads
+/// append. A result that only selects between positions, such as the success of a compare-and-swap, does not count.
 pub fn is_given_by_atomics(access: &Access<'_>) -> bool {
     let is_atomic = |kind: Kind| matches!(kind, Kind::Unknown(Reason::Atomic, _));
     address(access).is_some_and(|address| address.is_made_of(address.root, is_atomic, |_| false))
 }
 
-/// The next address is not known before something else is loaded, as on the way through a tree or a linked list.
+/// Returns whether the next address depends on another load, as in the traversal of a tree or a linked list.
 pub fn is_followed(access: &Access<'_>) -> bool {
     match address(access) {
         None => access.has_loaded_index(),
@@ -42,44 +42,44 @@ pub fn is_followed(access: &Access<'_>) -> bool {
     }
 }
 
-/// Data that the kernel loads, or the path that a thread took, decides the address; also where nothing is known of it.
+/// Returns whether loaded data or the thread's control flow determines the address, or the address is unknown.
 pub fn is_decided_by_data(access: &Access<'_>) -> bool {
     access.kernel.addresses.is_some() && (address(access).is_none() || has(access, is_unknown))
 }
 
-/// Loaded data is a part of the address.
+/// Returns whether the address contains loaded data.
 pub fn is_made_of_data(access: &Access<'_>) -> bool {
     has(access, |kind| matches!(kind, Kind::Unknown(Reason::Loaded, _)))
 }
 
-/// The thread's number is a part of the address, as far as that is known.
+/// Returns whether the address contains the thread index, as far as the address is known.
 pub fn is_made_of_thread(access: &Access<'_>) -> bool {
     has(access, |kind| matches!(kind, Kind::Thread(_)))
 }
 
-/// A loop goes from place to place by what it finds.
+/// Returns whether a loop computes each address from the data at the previous address.
 pub fn is_walked(access: &Access<'_>) -> bool {
     has(access, |kind| matches!(kind, Kind::Unknown(Reason::Recurrence, _)))
 }
 
-/// Each thread appends to a part of its own, a number of elements that depends on the data.
+/// Returns whether each thread appends a number of elements that depends on the data to a separate region.
 pub fn is_appended(access: &Access<'_>) -> bool {
     access.op == "store" && is_walked(access)
 }
 
-/// The thread's number is multiplied by what a loop changes, as in the steps of a reduction or a scan: then the
-/// distance between neighbouring threads changes, too.
+/// Returns whether the thread index is multiplied by a value that a loop changes, as in the iterations of a reduction
+/// or scan. In that case the distance between neighbouring threads changes as well.
 pub fn step_grows(access: &Access<'_>) -> bool {
     is_multiplied_by(access, |kind| matches!(kind, Kind::Counter(_) | Kind::Unknown(Reason::Recurrence, _)))
 }
 
-/// It is multiplied by what the kernel loads.
+/// Returns whether the thread index is multiplied by a loaded value.
 pub fn step_is_loaded(access: &Access<'_>) -> bool {
     is_multiplied_by(access, |kind| matches!(kind, Kind::Unknown(Reason::Loaded, _)))
 }
 
-/// A loop, or the number of the block, moves the address by less than what a warp takes, and not by whole sectors: a window that
-/// slides, of which no layout aligns all places.
+/// Returns whether a loop or the block index moves the address by less than the bytes of a warp, and by a fraction of a
+/// sector. No layout aligns all positions of such a sliding window.
 pub fn slides(access: &Access<'_>) -> bool {
     let of_warp = 32 * i64::from(access.bytes);
     terms_of_launches(access).iter().any(|term| {
@@ -90,13 +90,13 @@ pub fn slides(access: &Access<'_>) -> bool {
     })
 }
 
-/// Bytes from the start of a row, or of the data, to the first element that the threads take, by the numbers in the
-/// index.
+/// Returns the number of bytes from the start of a row, or of the data, to the first accessed element, according to the
+/// constants in the index.
 pub fn border_bytes(access: &Access<'_>) -> i64 {
     terms_of(access).iter().filter_map(|term| term.constant).fold(0, i64::saturating_add)
 }
 
-/// Something moves the address by rows that may start within a sector; also where the address is not known.
+/// Returns whether a term moves the address by rows that may start within a sector, or the address is unknown.
 pub fn has_rows(access: &Access<'_>) -> bool {
     let terms = terms_of(access);
     let is_off = |scale: i64| scale % SECTOR_BYTES as i64 != 0;
@@ -104,7 +104,7 @@ pub fn has_rows(access: &Access<'_>) -> bool {
         || terms.iter().any(|term| !term.is_fixed && (term.times_unknown || is_off(term.scale) && !term.of_thread))
 }
 
-/// Adds the statement that computes the index of neighbouring threads, `int i = blockIdx.x * …`, and its place.
+/// Adds the statement that computes the index of neighbouring threads, such as `int i = blockIdx.x * …`, and its line.
 pub fn with_its_line(mut draft: Draft, facts: &Facts<'_>, access: &Access<'_>) -> Draft {
     let Some((line, statement)) = made_at(facts, access) else { return draft };
     let file = access.file.rsplit('/').next().unwrap_or_default();
@@ -113,8 +113,8 @@ pub fn with_its_line(mut draft: Draft, facts: &Facts<'_>, access: &Access<'_>) -
     draft.evidence("index_line", line.into())
 }
 
-/// Line and statement of the kernel that make an index of the thread's number which the access's line uses; `None`
-/// where that line has the thread's number itself, or is in another function.
+/// Returns the line and the statement of the kernel that compute, from the thread index, an index which the access's
+/// line uses. Returns `None` if that line uses the thread index itself, or is in another function.
 fn made_at(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, String)> {
     let axis = thread_index(lane_axis(access.kernel));
     let lines = lines_of(facts, access.file).filter(|_| access.file == access.kernel.file)?;

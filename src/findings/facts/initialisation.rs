@@ -3,32 +3,32 @@
 use super::super::prelude::*;
 use warpline_profile::model::Uninitialised;
 
-/// What is known of a read or copy of unwritten bytes.
+/// Classification of a read or copy of unwritten bytes.
 pub enum Unset {
-    /// A copy of short gaps.
+    /// A copy that contains short unwritten gaps.
     CopiedGaps,
-    /// A copy of longer stretches.
+    /// A copy that contains longer unwritten ranges.
     Copied,
-    /// Reads of gaps within elements.
+    /// Reads of unwritten gaps within elements.
     Gaps,
-    /// Another warp of the block writes the shared variable, on this line, without a barrier before the read.
+    /// Another warp of the block writes the shared variable, on this line, and no barrier separates it from the read.
     NoBarrier { line: u32 },
-    /// Shared memory.
+    /// A read of shared memory.
     Shared,
-    /// The kernel updates what it finds.
+    /// The kernel updates the uninitialised value.
     Update,
-    /// A kernel that is launched later writes it.
+    /// A kernel that is launched later writes the memory.
     Order,
-    /// Another allocation had the memory before.
+    /// Another allocation used the memory earlier.
     Reused { earlier: Shown },
-    /// Nothing of it is written.
+    /// No byte of the allocation is written.
     Never,
-    /// Some of it is written, of so many bytes.
+    /// A part of the allocation is written; `all` is its size in bytes.
     PartlyWritten { all: u64 },
 }
 
 impl Unset {
-    /// Returns the first reason that applies.
+    /// Returns the first classification that applies.
     pub fn classify(facts: &Facts<'_>, row: &Uninitialised) -> Unset {
         match (&row.kind[..], row.partial) {
             ("copy", true) => return Unset::CopiedGaps,
@@ -56,7 +56,7 @@ impl Unset {
     }
 }
 
-/// Returns the line of a store of the shared variable by another warp that no barrier orders.
+/// Returns the line of an unordered store to the shared variable by another warp.
 fn race_with(facts: &Facts<'_>, row: &Uninitialised) -> Option<u32> {
     let is_same = |file: &str, line: u32| (file, line) == (&row.frame.file[..], row.frame.line);
     facts.profile.conflicts.iter().filter(|conflict| Some(conflict.kernel) == row.kernel).find_map(|conflict| {
@@ -78,7 +78,7 @@ fn is_updated(facts: &Facts<'_>, row: &Uninitialised) -> bool {
         .any(|site| Some(site.kernel) == row.kernel && (&site.file, site.line) == (&row.frame.file, row.frame.line))
 }
 
-/// Returns the kernel that writes the allocation, where that is another one, all of whose launches come later.
+/// Returns the kernel that writes the allocation, if it is a different kernel and all its launches come later.
 pub fn later_writer(facts: &Facts<'_>, row: &Uninitialised) -> Option<String> {
     let own = |site: &&Site| Some(site.kernel) != row.kernel;
     let writer = stores_of(facts, row).find(own)?.kernel;

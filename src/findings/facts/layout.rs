@@ -5,12 +5,14 @@ use super::super::thresholds::coalescing::*;
 use super::address::{terms_and_offset, terms_of};
 use std::collections::BTreeSet;
 
-/// The kernel's accesses of this stride to the same memory together take most of what lies between neighbouring threads.
+/// Returns whether the kernel's accesses with this stride to the same memory together cover most of the bytes between
+/// neighbouring threads.
 pub fn takes_whole_records(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let stride_of = |one: &Access<'_>| one.pattern.stride_bytes.map(i64::unsigned_abs);
     let Some(stride) = stride_of(access) else { return false };
     let of_kernel = same_memory(facts, access).filter(|one| one.op == access.op && stride_of(one) == Some(stride));
-    // An element that several lines take counts several times. Of what is not made equally often the most frequent access counts once.
+    // An element that several lines access counts several times. If accesses have different numbers of requests, the
+    // most frequent access counts once.
     let often = |one: &Access<'_>| one.sums.requests.div_ceil(one.most_requests.max(1));
     let bytes = |one: &Access<'_>| one.bytes_together.unwrap_or_else(|| often(one).saturating_mul(one.bytes.into()));
     of_kernel.map(bytes).total() as f64 >= WHOLE_RECORD * stride as f64
@@ -22,8 +24,8 @@ fn same_memory<'f, 'a>(facts: &'f Facts<'a>, access: &Access<'_>) -> impl Iterat
     facts.accesses_of(access.kernel.id, "global").filter(move |one| id.is_some() && one.allocation == id)
 }
 
-/// Elements that a thread takes next to each other, each with an access of its own, where all of them together fill the sectors that each of
-/// them touches: two or four, as many as one wide access can take.
+/// Returns the number of consecutive elements that a thread accesses separately, if these accesses together fill the
+/// touched sectors. The number is two or four, so that one wide access can replace them.
 pub fn side_by_side(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64> {
     let bytes = i64::from(access.bytes.max(1));
     let (terms, number) = terms_and_offset(access)?;
@@ -41,8 +43,8 @@ pub fn side_by_side(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64> {
     [2, 4].into_iter().find(is_access).map(|group| group as u64)
 }
 
-/// This one access takes all that lies between neighbouring threads, element by element in a loop that moves the address by less than
-/// whole sectors.
+/// Returns whether this access alone covers all bytes between neighbouring threads, element by element, in a loop that
+/// moves the address by less than a sector.
 pub fn goes_through_its_part(access: &Access<'_>) -> bool {
     let stride = access.pattern.stride_bytes.map(i64::unsigned_abs);
     let is_unrolled = stride.is_some() && access.bytes_together >= stride;
@@ -51,13 +53,13 @@ pub fn goes_through_its_part(access: &Access<'_>) -> bool {
         || terms_of(access).iter().any(|term| term.counts && !(term.loaded || term.times_unknown) && is_off(term.scale))
 }
 
-/// The accesses leave no gaps in their allocation, all threads of a launch together, and no other access would suffer if another index
-/// took the place of the threads'.
+/// Returns whether the accesses of all threads of a launch leave no gaps in the allocation, and exchanging the thread
+/// index with another index would harm no other access.
 pub fn is_dense(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     takes_all(facts, access) && !facts.accesses_of(access.kernel.id, "global").any(is_contiguous)
 }
 
-/// Returns the index that alone runs along a dimension of the grid in which blocks have one thread.
+/// Returns the grid index that is the only index along a dimension in which blocks have one thread.
 pub fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
     let block = block_of(access.kernel)?;
     let grid = access.kernel.launches.first()?.grid;
@@ -66,12 +68,12 @@ pub fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
     Some(["blockIdx.x", "blockIdx.y", "blockIdx.z"][axis])
 }
 
-/// A launch takes as many bytes as any kernel touches of the allocation.
+/// Returns whether a launch accesses as many bytes of the allocation as all kernels touch.
 pub fn takes_all(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     facts.memory(access).is_some_and(|memory| bytes_of_launch(access) >= ALL_OF_DATA * memory.touched_bytes as f64)
 }
 
-/// A launch takes as many bytes as the allocation has, and not a column or a border of it.
+/// Returns whether a launch accesses as many bytes as the allocation has, and not only a column or a border.
 pub fn covers(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let memory = facts.memory(access);
     memory.is_some_and(|memory| bytes_of_launch(access) >= ALL_OF_DATA * share(memory.bytes, memory.count))
@@ -81,16 +83,17 @@ fn bytes_of_launch(access: &Access<'_>) -> f64 {
     access.sums.bytes as f64 / access.kernel.recorded_launches().max(1) as f64
 }
 
-/// The kernel goes through the same memory in loops, its threads far apart, so that its layout is what matters.
+/// Returns whether the kernel iterates over the same memory in loops with a large distance between threads, so that the
+/// layout of the data determines the cost.
 pub fn goes_on_apart(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     same_memory(facts, access).any(|one| is_strided(one) && one.sums.requests > warps(one.kernel))
 }
 
-/// Other kernels move more of the same memory, and their neighbouring threads have neighbouring elements.
+/// Returns whether other kernels move more of the same memory with coalesced accesses.
 pub fn others_go_along(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let is_other = |one: &&Access<'_>| one.kernel.id != access.kernel.id && one.allocation == access.allocation;
     let others: Vec<&Access<'_>> = facts.accesses.iter().filter(is_other).collect();
-    // Blocks may be narrower than a warp, and have parts of rows.
+    // Blocks may be narrower than a warp, so that they access parts of rows.
     let is_along = |one: &&&Access<'_>| {
         share(one.pattern.contiguous.saturating_add(one.pattern.rows), one.pattern.requests) >= 0.5
     };
@@ -99,7 +102,7 @@ pub fn others_go_along(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     access.allocation.is_some() && along >= access.sums.bytes && share(along, all) >= 0.5
 }
 
-/// Loaded data gives a start that is not a multiple of so many bytes.
+/// Returns whether loaded data determines a start that is not a multiple of `bytes`.
 pub fn starts_anywhere(access: &Access<'_>, bytes: u64) -> bool {
     let is_off = |scale: i64| bytes > 0 && !scale.unsigned_abs().is_multiple_of(bytes);
     terms_of(access).iter().any(|term| term.loaded && !term.of_thread && (term.times_unknown || is_off(term.scale)))

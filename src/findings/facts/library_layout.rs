@@ -1,10 +1,10 @@
-//! Arrangements of data that a library chose, for itself or for the user.
+//! Data layouts that a library chose, for its own data or for the user's data.
 
 use super::super::prelude::*;
 use super::super::thresholds::coalescing::*;
 
-/// A library's kernel gives each thread consecutive items, all of which it accesses: an arrangement that the library tuned. The
-/// user's iterator or function is called for one item after the other.
+/// Returns whether a library's kernel assigns consecutive items to each thread, which accesses all of them. The library
+/// tuned this layout. It calls the user's iterator or function for each item in order.
 pub fn is_blocked(access: &Access<'_>) -> bool {
     let whole = |stride: u64| access.bytes_together >= Some(stride);
     let is_fixed = matches!(access.step(), Some(ThreadStep::Bytes(_)));
@@ -13,7 +13,7 @@ pub fn is_blocked(access: &Access<'_>) -> bool {
     is_system(&access.kernel.file) && stride.is_some_and(|stride| whole(stride) || by_items(stride))
 }
 
-/// A library brings its own scratch memory into another order, leaves out what is not wanted, or is there to shuffle.
+/// Returns whether a library permutes its own scratch memory, discards unwanted elements, or shuffles data.
 pub fn is_permuted(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let shuffles = || library_call(access.kernel).is_some_and(|call| call.function.contains("shuffle"));
     let is_near = access.pattern.span_bytes.is_some_and(|span| span < LIBRARY_SPAN_BYTES);
@@ -21,7 +21,7 @@ pub fn is_permuted(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     is_system(&access.kernel.file) && (is_near || is_own)
 }
 
-/// A library's code makes the access, whose width only the library can change.
+/// Returns whether library code performs the access, so that only the library can change its width.
 pub fn is_copied(access: &Access<'_>) -> bool {
     is_system(&access.kernel.file) && is_system(access.file)
 }

@@ -1,4 +1,4 @@
-//! Variables of a thread that lie in local memory: what reaches them, and how their lines index them.
+//! Variables of a thread in local memory: the functions that access them, and the indices in their source lines.
 
 use super::super::prelude::*;
 use super::super::thresholds::atomics::MOST_SHARED_BYTES;
@@ -12,23 +12,24 @@ pub struct LocalVariable<'f, 'a> {
     pub kernel: &'a Kernel,
     pub name: &'f str,
     pub accesses: Vec<&'f Access<'a>>,
-    /// A function that is not inlined reaches it.
+    /// Function that is not inlined and accesses the variable.
     function: Option<Function>,
-    /// The function that reaches all such variables of the kernel, if there is one: it may reach this one under another name.
+    /// The only function that accesses such variables of the kernel, if it is unique. It may use a different name for
+    /// this variable.
     only_function: Option<String>,
-    /// No function that is not inlined reaches any variable of the kernel.
+    /// Whether no function that is not inlined accesses any variable of the kernel.
     pub all_inlined: bool,
 }
 
-/// A function that is not inlined and reaches a variable of its caller's.
+/// A function that is not inlined and accesses a variable of its caller.
 struct Function {
-    /// Its name, without its parameters.
+    /// Name of the function without its parameters.
     name: String,
-    /// Nothing else reaches the variable under its name: it is `this`, or a parameter.
+    /// Whether no other function accesses the variable under this name: the name is `this` or a parameter.
     only_there: bool,
 }
 
-/// Returns the variables in local memory of all kernels, without what libraries and launches of kernels keep there.
+/// Returns the local-memory variables of all kernels, except those that belong to libraries and kernel launches.
 pub fn local_variables<'f, 'a>(facts: &'f Facts<'a>) -> Vec<LocalVariable<'f, 'a>> {
     let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
     let is_launch = |access: &Access<'_>| line_of(facts, access).is_some_and(|text| text.contains("<<<"));
@@ -57,7 +58,7 @@ pub fn local_variables<'f, 'a>(facts: &'f Facts<'a>) -> Vec<LocalVariable<'f, 'a
 }
 
 impl<'f> LocalVariable<'f, '_> {
-    /// Returns the function that is not inlined and reaches it from outside of the kernel's code.
+    /// Returns the function that is not inlined and accesses the variable from outside of the kernel's code.
     fn own_function(&self) -> Option<Function> {
         let first = self.accesses.first()?;
         let outer = |site: &Site| {
@@ -67,7 +68,7 @@ impl<'f> LocalVariable<'f, '_> {
         let all: Vec<Option<String>> = self.sites().map(outer).collect();
         let function = all.iter().flatten().next()?.clone();
         let only_there = all.iter().all(Option::is_some);
-        // An array of the function's own does not belong to its caller.
+        // An array of the function itself does not belong to the caller.
         let takes_pointers = function.split_once('(').is_some_and(|(_, types)| types.contains(['*', '&']));
         let declares = |text: &String| is_declared(text, self.name) && text.trim_end().ends_with(';');
         let is_own = lines_of(self.facts, first.file).is_some_and(|lines| lines.values().any(declares));
@@ -77,13 +78,13 @@ impl<'f> LocalVariable<'f, '_> {
         is_passed.then_some(Function { name, only_there })
     }
 
-    /// Returns the function for which it lies in memory, as unrolling has made its indices constants.
+    /// Returns the function that requires the variable in memory, if unrolling has made all its indices constants.
     pub fn function(&self) -> Option<&str> {
         let name = self.function.as_ref().map(|function| &function.name).or(self.only_function.as_ref())?;
         (!self.is_computed() && self.are_unrolled()).then_some(name)
     }
 
-    /// It is the name that a function has for a variable of its caller's.
+    /// Returns whether the name is a function's parameter for a variable of its caller.
     pub fn is_parameter(&self) -> bool {
         self.function.as_ref().is_some_and(|function| function.only_there)
     }
@@ -95,18 +96,19 @@ impl<'f> LocalVariable<'f, '_> {
         sites.filter(move |site| site.kernel == self.kernel.id && site.space == "local" && is_variable(site))
     }
 
-    /// Data or the thread's number chooses an element.
+    /// Returns whether data or the thread index selects an element.
     fn is_computed(&self) -> bool {
         self.accesses.iter().any(|access| is_computed(access))
     }
 
-    /// The access's line indexes it by something that has a name, and does not declare it.
+    /// Returns whether the access's line indexes the variable with a named value, and does not declare the variable.
     fn is_indexed_by_name(&self, access: &Access<'_>) -> bool {
         line_of(self.facts, access)
             .is_some_and(|text| !is_declared(text, self.name) && subscripts(text, self.name).any(has_name))
     }
 
-    /// Most of the lines with such an index have a site for each element, or take several at once.
+    /// Returns whether most of the lines with such an index have a site for each element, or access several elements at
+    /// once.
     fn are_unrolled(&self) -> bool {
         let named: Vec<&&Access<'_>> = self.accesses.iter().filter(|access| self.is_indexed_by_name(access)).collect();
         let is_unrolled = |access: &&&&Access<'_>| {
@@ -118,7 +120,8 @@ impl<'f> LocalVariable<'f, '_> {
         named.is_empty() || 2 * named.iter().filter(is_unrolled).count() > named.len()
     }
 
-    /// The access to change: one with a computed index, as an array is initialised many times over, too.
+    /// Returns the access to change. Accesses with a computed index are preferred, because the initialisation of an
+    /// array is executed often as well.
     pub fn worst(&self) -> Option<&'f Access<'_>> {
         let key = |access: &&&Access<'_>| {
             let place = std::cmp::Reverse((access.line, access.column));
@@ -127,31 +130,31 @@ impl<'f> LocalVariable<'f, '_> {
         self.accesses.iter().max_by_key(key).copied()
     }
 
-    /// A structure or a single value, and no array.
+    /// Returns whether the variable is a structure or a single value, and not an array.
     pub fn is_object(&self) -> bool {
         let is_structure = |access: &&Access<'_>| access.operand.is_some_and(|operand| operand.structure.is_some());
         !self.is_computed() && (self.accesses.iter().all(is_structure) || !self.is_array())
     }
 
-    /// A line of the source indexes or declares it with brackets.
+    /// Returns whether a source line indexes or declares the variable with brackets.
     fn is_array(&self) -> bool {
         let has = |sign: &str| {
             let mut own = self.accesses.iter().filter_map(|access| line_of(self.facts, access));
             own.any(|text| follows(text, self.name, sign))
         };
-        // Without its source it may be one.
+        // If the source is unavailable, the variable may be an array.
         let mut lines = self.lines_of_files().peekable();
         has("[")
             || !has("->") && !has(".") && (lines.peek().is_none() || lines.any(|text| follows(text, self.name, "[")))
     }
 
-    /// Returns the known lines of the files that access it.
+    /// Returns the known lines of the files that access the variable.
     fn lines_of_files(&self) -> impl Iterator<Item = &String> {
         let files: BTreeSet<&str> = self.accesses.iter().map(|access| access.file).collect();
         files.into_iter().filter_map(|file| lines_of(self.facts, file)).flat_map(BTreeMap::values)
     }
 
-    /// Returns the arrays within the object that its lines index by something that has a name.
+    /// Returns the arrays within the object that its lines index with a named value.
     pub fn indexed_members(&self) -> BTreeSet<String> {
         let mut members = BTreeSet::new();
         for access in &self.accesses {
@@ -169,8 +172,8 @@ impl<'f> LocalVariable<'f, '_> {
         members
     }
 
-    /// A name is that of one of the object's members, where the compiler has kept none: the source selects it from the object, or a
-    /// function of the object's accesses nothing else on this line.
+    /// Returns whether a name belongs to a member of the object, if the compiler has kept no member names. Either the
+    /// source selects the name from the object, or a member function accesses nothing else on this line.
     fn is_member(&self, name: &str, access: &Access<'_>) -> bool {
         let selected = [format!("{}.{name}", self.name), format!("{}->{name}", self.name)];
         let is_selected = |text: &String| selected.iter().any(|member| follows(text, member, "["));
@@ -183,7 +186,7 @@ impl<'f> LocalVariable<'f, '_> {
         self.lines_of_files().any(is_selected) || is_method && !self.facts.accesses.iter().any(is_other)
     }
 
-    /// Bytes of shared memory for each thread of a block, and the threads of a block.
+    /// Returns the bytes of shared memory that are available per thread of a block, and the threads per block.
     pub fn column(&self) -> (u64, u64) {
         let threads = block_of(self.kernel).map_or(1, product).max(1);
         (MOST_SHARED_BYTES / threads, threads)

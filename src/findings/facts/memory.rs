@@ -1,24 +1,24 @@
-//! Allocations: who makes them, how many come from one place, and what becomes of them.
+//! Allocations: the code that makes them, the number from one source position, and their use and release.
 
 use super::super::prelude::*;
 use super::super::thresholds::allocations::*;
 use std::collections::{BTreeMap, BTreeSet};
 use warpline_profile::{constructed_class, copied_class, library_function};
 
-/// Allocations of one name from one source position.
+/// Allocations with one name from one source position.
 pub struct AllocationSite<'a> {
     pub rows: Vec<&'a Allocation>,
-    /// Largest number of them that are live at the same time.
+    /// Maximum number of these allocations that are live at the same time.
     pub live: u64,
     pub maker: Maker,
-    /// The line of the user that makes them.
+    /// Line of the user that makes the allocations.
     pub frame: Option<&'a Frame>,
 }
 
-/// What makes an allocation, by its call path.
+/// Code that makes an allocation, according to its call path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Maker {
-    /// An algorithm, for scratch memory.
+    /// An algorithm that allocates scratch memory.
     Algorithm(String),
     /// The constructor of an object.
     Constructor,
@@ -40,12 +40,13 @@ impl AllocationSite<'_> {
         each().max() != each().min()
     }
 
-    /// Returns whether none was freed before the end.
+    /// Returns whether none of the allocations was freed before the end of the program.
     pub fn are_kept(&self) -> bool {
         self.rows.iter().all(|row| !row.freed && row.freed_count == 0)
     }
 
-    /// Numbers of launches before which they were made, or copied to: those of a setup loop have one.
+    /// Returns the number of different launch indices at which the allocations were made or copied to. Allocations of a
+    /// setup loop have only one launch index.
     pub fn launches_between(&self) -> u64 {
         let starts: BTreeSet<u64> =
             self.rows.iter().filter_map(|row| row.lifetime.as_ref().map(|lifetime| lifetime.first_launch)).collect();
@@ -56,8 +57,9 @@ impl AllocationSite<'_> {
     }
 }
 
-/// Allocations by the functions of CUDA whose names begin with `cudaMalloc`, by place and name, of call paths from which at least so many
-/// come for each that is alive at a time. Those of a pool cost little.
+/// Returns the allocations by CUDA functions whose names start with `cudaMalloc`, by source position and name. Call
+/// paths must have at least `least_per_live` allocations for each allocation that is live at the same time. Allocations
+/// from a pool are omitted because they cost little.
 pub fn allocation_sites<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<AllocationSite<'a>> {
     let is_meant = |row: &&Allocation| {
         row.kind.starts_with("cudaMalloc")
@@ -87,7 +89,8 @@ pub fn allocation_sites<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Alloc
     sites.into_values().collect()
 }
 
-/// How many from one call path are alive at a time: those of several names, as the elements of an array, are so together.
+/// Returns how many allocations from one call path are live at the same time. Allocations with several names, such as
+/// the elements of an array, are live together.
 fn live(rows: &[&Allocation]) -> u64 {
     let mut by_name: BTreeMap<Option<&str>, u64> = BTreeMap::new();
     for row in rows {
@@ -107,7 +110,7 @@ fn maker<'a>(facts: &Facts<'a>, row: &'a Allocation) -> (Maker, Option<&'a Frame
     if let Some(function) = library_function(path).filter(is_algorithm) {
         return (Maker::Algorithm(function), named);
     }
-    // Where the variable has a name of its own, its line is known.
+    // If the variable has its own name, its line is known.
     let is_in_constructor = named.is_none_or(|frame| constructed_class(&frame.function).is_some());
     match constructed_at(path).filter(|_| is_in_constructor) {
         Some(frame) => (Maker::Constructor, Some(frame)),
@@ -115,24 +118,26 @@ fn maker<'a>(facts: &Facts<'a>, row: &'a Allocation) -> (Maker, Option<&'a Frame
     }
 }
 
-/// Where the user's code makes an object whose constructor allocates, which other objects have as well.
+/// Returns the position where the user's code creates an object whose constructor allocates. Other objects can have the
+/// same constructor.
 fn constructed_at(path: &[Frame]) -> Option<&Frame> {
     let mut users = user_frames(path).peekable();
     users.peek().filter(|frame| constructed_class(&frame.function).is_some())?;
     users.find(|frame| constructed_class(&frame.function).is_none())
 }
 
-/// Where the user's code copies an object, whose copy the memory is of.
+/// Returns the position where the user's code copies an object, if the allocation belongs to the copy.
 fn copied_at(path: &[Frame]) -> Option<&Frame> {
     let at = path.iter().position(|frame| copied_class(&frame.function).is_some())?;
     user_frames(&path[..at]).next()
 }
 
-/// Returns whether it is device memory of the user that no kernel and no copy uses.
+/// Returns whether the allocation is device memory of the user that no kernel and no copy uses.
 pub fn is_unused(allocation: &Allocation) -> bool {
     allocation.metrics.requests == 0
         && allocation.by_kernel.iter().all(|row| row.metrics.requests == 0)
-        // Requests to a named part of a pool count for the part alone; what was touched, for the pool, too.
+        // Requests to a named part of a pool are counted only for the part, but touched bytes are counted for the pool
+        // as well.
         && allocation.touched_bytes == 0
         && allocation.copies.iter().all(|copy| copy.direction == "set")
         && allocation.kind.starts_with("cuda")
@@ -146,13 +151,14 @@ fn is_host_kind(kind: &str) -> bool {
     matches!(kind, "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister")
 }
 
-/// Bytes of all device memory. A named part lies in memory that is counted already.
+/// Returns the bytes of all device memory. A named part lies in memory that is already counted.
 pub fn allocated_bytes(facts: &Facts<'_>) -> u64 {
     let is_meant = |row: &&Allocation| !row.kind.contains("Host") && row.kind != "named";
     facts.profile.allocations.iter().filter(is_meant).map(|row| row.bytes).total()
 }
 
-/// What names of one array or member have in common: `parts[]` of `parts[3]`, `.sums` of `ranks[3].sums`; else the name itself.
+/// Returns the common part of the names of one array or member: `parts[]` for `parts[3]`, `.sums` for `ranks[3].sums`.
+/// Returns other names unchanged.
 pub fn family(name: &str) -> String {
     if let Some((_, member)) = name.split_once('.') {
         return format!(".{member}");
@@ -166,7 +172,8 @@ pub fn family(name: &str) -> String {
     })
 }
 
-/// Returns whether a name is that of a plain variable: each allocation replaces the pointer to the one before.
+/// Returns whether the name belongs to a plain variable, so that each allocation replaces the pointer to the previous
+/// one.
 pub fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
 }

@@ -1,4 +1,4 @@
-//! What is known of a profile: computed from it alone, and all that rules inspect.
+//! Facts that are computed from the profile alone. Rules use only these facts.
 
 pub(super) mod access;
 pub(super) mod accumulator;

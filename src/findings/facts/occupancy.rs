@@ -1,20 +1,20 @@
-//! Blocks that share an SM, and what limits their number.
+//! Blocks that share an SM, and the limits of their number.
 
 use super::super::prelude::*;
 use warpline_simulator::models;
 
-/// Shared memory that a block takes and does not store to.
+/// Shared memory that a block reserves but does not use.
 pub struct UnusedShared {
-    /// Bytes that a block takes.
+    /// Number of bytes that a block reserves.
     pub requested: u64,
-    /// Bytes that a block stores: it uses no more.
+    /// Number of bytes to which a block stores, which is the maximum that it uses.
     pub stored: u64,
-    /// Blocks that share an SM.
+    /// Number of blocks that share an SM.
     pub blocks: u32,
-    /// The same if each took what it stores.
+    /// Number of blocks that would share an SM if each block reserved only the bytes to which it stores.
     pub possible: u32,
     pub warps_of_block: u64,
-    /// Warps that an SM holds at most.
+    /// Maximum number of warps per SM.
     pub most_warps: u64,
 }
 
@@ -24,7 +24,7 @@ impl UnusedShared {
     }
 }
 
-/// Shared memory of a kernel's first launch; `None` where the model, or what blocks store, is not known.
+/// Returns the shared memory of a kernel's first launch; `None` if the model, or the stores of a block, are unknown.
 pub fn unused_shared(facts: &Facts<'_>, kernel: &Kernel) -> Option<UnusedShared> {
     let launch = kernel.launches.first()?;
     if !facts.is_whole_run() || launch.block_share != 1 || launch.resident_blocks == 0 {
@@ -32,7 +32,7 @@ pub fn unused_shared(facts: &Facts<'_>, kernel: &Kernel) -> Option<UnusedShared>
     }
     let device = models::find(facts.profile.run.models.first()?).ok()?.run_device().ok()?.device;
     let requested = u64::from(launch.dynamic_shared_bytes).saturating_add(launch.static_shared_bytes.into());
-    // What is read was stored before, by the block itself.
+    // A block can read only data that it stored itself.
     let accesses = || facts.accesses_of(kernel.id, "shared");
     let stores = accesses().filter(|access| !access.is_load());
     let stored = stores.map(|access| access.sums.bytes).total().div_ceil(blocks(kernel).max(1));
@@ -41,7 +41,7 @@ pub fn unused_shared(facts: &Facts<'_>, kernel: &Kernel) -> Option<UnusedShared>
     }
     let threads = launch.block.iter().copied().fold(1, u32::saturating_mul);
     let fits = |bytes: u64| device.resident_blocks(threads, launch.registers, u32::try_from(bytes).unwrap_or(u32::MAX));
-    // An SM gets no more blocks than its part of the grid.
+    // The number of blocks in the grid also limits the blocks per SM.
     let of_grid = launch.grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
     let of_sm = u32::try_from(of_grid.div_ceil(u64::from(device.sms).max(1))).unwrap_or(u32::MAX);
     Some(UnusedShared {

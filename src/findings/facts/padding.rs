@@ -1,4 +1,5 @@
-//! Padding that keeps lanes in different banks: applied to the worst request, whose passes are counted again.
+//! Padding that places lanes in different banks. The padding is applied to the worst request, whose passes are counted
+//! again.
 
 use super::super::thresholds::banks::*;
 use warpline_format::access::{Addresses, Space};
@@ -7,27 +8,28 @@ use warpline_profile::model::BankConflict;
 use warpline_simulator::geometry::{BankRules, Banks, Width};
 use warpline_simulator::metrics::{WavefrontMemo, wavefronts};
 
-/// Elements of padding after each row of an array.
+/// Padding elements after each row of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Padding {
-    /// Bytes of a row.
+    /// Number of bytes per row.
     pub row: u64,
-    /// Bytes of an element.
+    /// Number of bytes per element.
     pub element: u64,
-    /// Elements of padding.
+    /// Number of padding elements.
     pub elements: u64,
-    /// Passes of the request with it.
+    /// Number of passes of the request with the padding.
     pub passes: u32,
 }
 
-/// Returns the best padding of up to `most` elements after rows of this length, if it leaves no conflicts or few; of equals that with which
-/// other requests to the array take the fewest passes.
+/// Returns the best padding of up to `most` elements after rows of this length, if it leaves no or few conflicts. Of
+/// equally good paddings, returns the one with the fewest passes for other requests to the array.
 pub fn of_rows(request: &BankConflict, others: &[&BankConflict], row: u64, most: u64, banks: Banks) -> Option<Padding> {
     let is_row = row >= 2 * u64::from(request.bytes.max(1));
     of_periods(request, others, row, most, banks).filter(|padding| is_row && padding.leaves(request, LEFT_OF_ROWS))
 }
 
-/// Returns the same after the words of all banks, whatever the rows are: an element, or the elements of a word.
+/// Returns the best padding after each sequence of words that covers all banks once, independent of rows. The padding
+/// is one element, or the elements of one word.
 pub fn of_bank_cycles(request: &BankConflict, others: &[&BankConflict], banks: Banks) -> Option<Padding> {
     let alike: Vec<&BankConflict> = others.iter().copied().filter(|other| other.bytes == request.bytes).collect();
     let most = u64::from(WORD_BYTES / request.bytes.max(1)).max(1);
@@ -41,7 +43,7 @@ fn of_periods(request: &BankConflict, others: &[&BankConflict], row: u64, most: 
         return None;
     }
     let tried = (1..=most).map(|elements| {
-        // Addresses of a profile may be any numbers.
+        // Addresses in a profile can be arbitrary numbers, so the sum may wrap around.
         let padded = |address: u64| address.wrapping_add((address / row).wrapping_mul(elements * element));
         let of_others = others.iter().map(|other| passes(other, banks, padded)).fold(0, u32::saturating_add);
         (passes(request, banks, padded), of_others, elements)
@@ -51,18 +53,18 @@ fn of_periods(request: &BankConflict, others: &[&BankConflict], row: u64, most: 
 }
 
 impl Padding {
-    /// No conflicts are left, or a part of the passes.
+    /// Returns whether no conflicts are left, or at most one `part`-th of the passes.
     fn leaves(&self, request: &BankConflict, part: u32) -> bool {
         self.passes <= request.ideal.max(request.passes / part)
     }
 
-    /// Elements of a row.
+    /// Returns the number of elements per row.
     pub fn period(&self) -> u64 {
         self.row / self.element
     }
 }
 
-/// Passes of a request with its addresses moved.
+/// Returns the number of passes of a request with its addresses transformed by `place`.
 pub fn passes(request: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) -> u32 {
     let bytes: Vec<u8> = request.lanes.iter().flat_map(|&(_, address)| place(address).to_le_bytes()).collect();
     let mask = request.lanes.iter().fold(0u32, |mask, &(lane, _)| mask | 1u32.checked_shl(lane).unwrap_or(0));
@@ -73,7 +75,7 @@ pub fn passes(request: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) 
         warpline_format::access::Access { site: 0, space: Space::Shared, mask, addresses: Addresses::Full(&bytes) };
     let rules = BankRules { shared: banks, data: None };
     let width = Width::solid(request.bytes.clamp(1, 64));
-    // Banks of operations other than loads merge nothing.
+    // Only loads merge accesses to the same word.
     wavefronts(&access, width, Op::Load, &rules, &mut WavefrontMemo::default(), &mut Vec::new(), None).passes
 }
 

@@ -1,13 +1,13 @@
-//! How a request's lanes lie in global memory: the patterns that cost sectors.
+//! Patterns of a request's lanes in global memory that increase the number of sectors.
 
 use super::super::prelude::*;
 use super::super::thresholds::coalescing::*;
 
-/// Most of its requests have one stride that leaves gaps, and it costs sectors.
+/// Returns whether most of the requests have a single stride with gaps, and the gaps cost sectors.
 pub fn is_strided(access: &Access<'_>) -> bool {
     let pattern = &access.pattern;
     let gaps = pattern.stride_bytes.is_some_and(|stride| stride.unsigned_abs() > access.bytes.into());
-    // The estimate reads texels of arrays in linear order: whatever theirs is, a column of them is not a row.
+    // The estimate reads texels of arrays in linear order. In every layout, a column of texels differs from a row.
     access.space == "global"
         && (!access.is_opaque || access.by_texture)
         && !access.in_library
@@ -19,8 +19,8 @@ pub fn is_strided(access: &Access<'_>) -> bool {
         && !moves_by_elements(access)
 }
 
-/// The code moves the address by more than an element from thread to thread, and rows of the block are so short that its requests
-/// show no single stride.
+/// Returns whether the code moves the address by more than an element between threads, but the rows of the block are so
+/// short that requests have no single stride.
 pub fn is_strided_in_short_rows(access: &Access<'_>) -> bool {
     let pattern = &access.pattern;
     let Some(operand) = access.operand else { return false };
@@ -40,7 +40,7 @@ pub fn is_strided_in_short_rows(access: &Access<'_>) -> bool {
         && access.sums.excess_share() >= LEAST_STRIDED_EXCESS
 }
 
-/// Most of its requests follow no rule, and it costs sectors.
+/// Returns whether most of the requests are irregular, and the irregularity costs sectors.
 pub fn is_scattered(access: &Access<'_>) -> bool {
     let pattern = &access.pattern;
     access.space == "global"
@@ -51,16 +51,16 @@ pub fn is_scattered(access: &Access<'_>) -> bool {
         && access.sums.excess_share() >= LEAST_SCATTERED_EXCESS
 }
 
-/// Most of its requests access consecutive elements.
+/// Returns whether most of the requests access consecutive elements.
 pub fn is_contiguous(access: &Access<'_>) -> bool {
     share(access.pattern.contiguous, access.pattern.requests) >= 0.5
 }
 
-/// The stride is the size of the structure of which the access takes a member.
+/// Returns whether the stride equals the size of the structure whose member is accessed.
 pub fn strides_over_structures(access: &Access<'_>) -> bool {
     let Some(operand) = access.operand else { return false };
     let bytes = i64::from(operand.structure_bytes);
-    // An iterator leads to what lies in memory, and is nothing that lies there.
+    // An iterator refers to memory but is not stored there.
     let is_iterator =
         operand.structure.as_deref().is_some_and(|name| is_system(access.file) && name.contains("iterator"));
     operand.member.is_some()
@@ -69,7 +69,8 @@ pub fn strides_over_structures(access: &Access<'_>) -> bool {
         && access.pattern.stride_bytes.is_some_and(|stride| stride.abs() == bytes)
 }
 
-/// Lanes take a member of structures that follow each other without a gap, though inactive lanes lie between them.
+/// Returns whether lanes access a member of consecutive structures without gaps between the structures, except for
+/// inactive lanes.
 pub fn packs_structures(access: &Access<'_>) -> bool {
     let Some(operand) = access.operand else { return false };
     let size = f64::from(operand.structure_bytes);
@@ -83,7 +84,8 @@ pub fn packs_structures(access: &Access<'_>) -> bool {
             .is_some_and(|span| span >= least && span + f64::from(access.bytes) <= PACKED_STRUCTURES * lanes * size)
 }
 
-/// The code gives consecutive threads consecutive elements, so that gaps are those of lanes which a branch leaves out.
+/// Returns whether the code assigns consecutive elements to consecutive threads, so that gaps belong to lanes that a
+/// branch disables.
 fn moves_by_elements(access: &Access<'_>) -> bool {
     matches!(access.step(), Some(ThreadStep::Bytes(bytes)) if bytes.unsigned_abs() <= access.bytes.into())
 }

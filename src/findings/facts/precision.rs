@@ -6,19 +6,20 @@ use warpline_profile::model::Line;
 
 /// Double-precision operations of a kernel.
 pub struct Doubles<'a> {
-    /// Operations of active lanes.
+    /// Number of operations of active lanes.
     pub all: u64,
-    /// Share of them that no line has: those of mathematical functions that lines call.
+    /// Share of the operations that belong to no line, because mathematical functions execute them.
     pub of_functions: f64,
-    /// The line with most of them.
+    /// Line with the most operations.
     pub worst: &'a Line,
-    /// Share of them on that line.
+    /// Share of the operations on that line.
     pub on_worst: f64,
-    /// The kernel moves floats, and has no doubles among its arguments: constants, functions or variables are double.
+    /// Whether the kernel moves floats and has no double parameters, so that constants, functions or variables cause
+    /// the double precision.
     pub are_promoted: bool,
 }
 
-/// Returns the double-precision operations of a kernel; `None` where no line has any.
+/// Returns the double-precision operations of a kernel; `None` if no line has any.
 pub fn doubles<'a>(facts: &Facts<'a>, kernel: &Kernel) -> Option<Doubles<'a>> {
     let of_line = |line: &Line| line.instructions.get("fp64").map_or(0, |count| count.lanes);
     let lines = facts.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);
@@ -38,7 +39,8 @@ pub fn doubles<'a>(facts: &Facts<'a>, kernel: &Kernel) -> Option<Doubles<'a>> {
     })
 }
 
-/// A kernel has a parameter of type double, or no data but integers, for which single precision may not be enough.
+/// Returns whether a kernel has a parameter of type double, or only integer data, for which single precision may be
+/// insufficient.
 fn wants_doubles(name: &str) -> bool {
     let types = name.split_once('(').map_or("", |(_, types)| types).trim_end_matches(')');
     let each = || types.split(',').map(str::trim);
@@ -52,7 +54,7 @@ fn wants_doubles(name: &str) -> bool {
     each().any(|of| of == "double") || pointers.peek().is_some() && pointers.all(is_integer)
 }
 
-/// Returns whether an access moves doubles rather than floats; `None` of whole structures and of narrow elements.
+/// Returns whether an access moves doubles rather than floats; `None` for whole structures and narrow elements.
 fn has_doubles(access: &Access<'_>) -> Option<bool> {
     let whole = access.operand.filter(|operand| operand.structure_bytes == access.bytes);
     match whole.and_then(|operand| operand.structure.as_deref()) {

@@ -1,4 +1,4 @@
-//! Data that the loads of a kernel bring to L1 again, and which finding is about it.
+//! Data that a kernel loads into L1 repeatedly, and the finding that reports it.
 
 use super::super::prelude::*;
 use super::super::thresholds::coalescing::*;
@@ -8,37 +8,37 @@ use super::index;
 use super::staging::is_staged;
 use std::cmp::Reverse;
 
-/// Why data comes again.
+/// Reasons why data is loaded repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// Its loads go past L1.
+    /// The loads bypass L1.
     PastL1,
-    /// It is staged in shared memory, by many blocks or in small tiles.
+    /// Many blocks stage the data in shared memory, or blocks stage it in small tiles.
     Staged,
-    /// A block loads it again.
+    /// A block loads the data repeatedly.
     ByBlock,
-    /// Each of several blocks loads it.
+    /// Each of several blocks loads the data.
     ByEachBlock,
-    /// It comes from L1, which limits the kernel.
+    /// The data is loaded from L1, which limits the kernel.
     FromL1,
 }
 
-/// The loads of an allocation by the kernel that loads it most often from L2.
+/// Loads of an allocation by the kernel that loads it most often from L2.
 pub struct Reloaded<'f, 'a> {
     pub worst: &'f Access<'a>,
     pub why: Again,
-    /// Bytes that come in a launch for each byte that is touched.
+    /// Number of loaded bytes per touched byte in a launch.
     pub times: f64,
     pub loaded_bytes: u64,
-    /// Bytes that would come if each byte came once a launch.
+    /// Number of bytes that would be loaded if each byte were loaded once per launch.
     pub once_bytes: u64,
     pub hit_rate: f64,
 }
 
-/// Which finding is about a load whose data comes again.
+/// The finding that reports a load whose data is loaded repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reuse {
-    /// L1 does not hold the data from one use to the next.
+    /// L1 evicts the data between uses.
     Eviction,
     /// Blocks could keep the data.
     Reload,
@@ -46,11 +46,11 @@ pub enum Reuse {
 
 type Condition = fn(Option<&Reloaded<'_, '_>>, Option<&Evicted<'_, '_>>) -> bool;
 
-/// In this order, of one load.
+/// Conditions for one load; the first condition that is true applies.
 const ORDER: &[(Condition, Reuse)] = &[
-    // The load of the stream is what to change.
+    // The streaming load is the access to change.
     (|_, evicted| evicted.is_some_and(|it| it.stream.is_some()), Reuse::Eviction),
-    // A tile that a block keeps is more than a smaller tile.
+    // A tile that a block keeps is a larger change than a smaller tile.
     (|reloaded, _| reloaded.is_some_and(|it| !matches!(it.why, Again::PastL1 | Again::Staged)), Reuse::Reload),
     (|_, evicted| evicted.is_some(), Reuse::Eviction),
     (|reloaded, _| reloaded.is_some(), Reuse::Reload),
@@ -60,7 +60,7 @@ fn reuse(reloaded: Option<&Reloaded<'_, '_>>, evicted: Option<&Evicted<'_, '_>>)
     ORDER.iter().find(|(condition, _)| condition(reloaded, evicted)).map(|(_, reuse)| *reuse)
 }
 
-/// All reloads that a finding is about.
+/// Returns all reloads that a finding reports.
 pub fn reloads<'f, 'a>(facts: &'f Facts<'a>) -> impl Iterator<Item = Reloaded<'f, 'a>> {
     let all = facts.profile.allocations.iter().filter_map(move |one| reloaded(facts, one));
     all.filter(move |it| {
@@ -69,7 +69,7 @@ pub fn reloads<'f, 'a>(facts: &'f Facts<'a>) -> impl Iterator<Item = Reloaded<'f
     })
 }
 
-/// All evictions that a finding is about.
+/// Returns all evictions that a finding reports.
 pub fn evictions<'f, 'a>(facts: &'f Facts<'a>) -> impl Iterator<Item = Evicted<'f, 'a>> {
     let all = facts.profile.kernels.iter().filter_map(move |kernel| evicted(facts, kernel));
     all.filter(move |it| {
@@ -106,10 +106,10 @@ fn reloaded<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Rel
     Some(Reloaded { worst, why, times, loaded_bytes, once_bytes, hit_rate })
 }
 
-/// Why data comes from L2 again; `None` where another finding is about it, or nothing could be shared.
+/// Returns why data is loaded from L2 repeatedly; `None` if another finding reports it, or if no data could be shared.
 fn classify(facts: &Facts<'_>, worst: &Access<'_>, row: &ByKernel, times: f64) -> Option<Again> {
     let is_irregular = share(worst.pattern.irregular, worst.pattern.requests) >= MOST_IRREGULAR;
-    // A thread that follows links waits for one element after the other.
+    // A thread that follows links waits for each element before it can load the next one.
     let is_followed = worst.sums.lanes == worst.sums.requests && index::is_followed(worst);
     if worst.sums.excess_share() >= MOST_EXCESS || is_irregular || is_followed {
         return None;
@@ -120,7 +120,7 @@ fn classify(facts: &Facts<'_>, worst: &Access<'_>, row: &ByKernel, times: f64) -
     let kernel = worst.kernel;
     let of_launch = blocks(kernel) as f64 / kernel.launch_count().max(1) as f64;
     let is_by_block = is_by_block(row, times, of_launch);
-    // Blocks that run at the same time, each on an SM of its own, need the data each.
+    // Blocks that run at the same time on different SMs each need the data.
     if !is_by_block && facts.rates.is_some_and(|rates| of_launch <= f64::from(rates.sms)) {
         return None;
     }
@@ -131,27 +131,28 @@ fn classify(facts: &Facts<'_>, worst: &Access<'_>, row: &ByKernel, times: f64) -
     })
 }
 
-/// The same block loads data again, rather than the blocks after one another: more often than there are blocks, or mostly at distances
-/// that L1 does not hold.
+/// Returns whether the same block loads data repeatedly, rather than successive blocks. Either the data is loaded more
+/// often than there are blocks, or most reuse distances exceed L1.
 fn is_by_block(row: &ByKernel, times: f64, blocks: f64) -> bool {
     let sectors = row.metrics.reuse.as_ref().map(|reuse| &reuse.sector);
     let again = sectors.and_then(|sectors| Some((sectors.beyond?.l1, sectors.infinite)));
     times > MORE_THAN_ONCE * blocks || again.is_some_and(|(again, first)| again > first)
 }
 
-/// L1 limits a kernel that mostly loads from global memory.
+/// Returns whether L1 limits a kernel whose requests are mostly loads from global memory.
 fn is_limited_by_l1(facts: &Facts<'_>, kernel: &Kernel) -> bool {
     let limiter = kernel.estimates.first().map_or("", |estimate| &estimate.limiter[..]);
     matches!(limiter, "l1_lanes" | "l1_data" | "l1_tag") && load_share(facts, kernel) >= LEAST_LOAD_SHARE
 }
 
-/// Share of a kernel's requests that are loads from global memory.
+/// Returns the share of a kernel's requests that are loads from global memory.
 pub fn load_share(facts: &Facts<'_>, kernel: &Kernel) -> f64 {
     let loads = facts.loads_of(kernel.id);
     share(loads.map(|access| access.sums.requests).total(), facts.requests(kernel))
 }
 
-/// Launches of the kernel that may have loaded the allocation: no more than there were while it lived, nor than were given it.
+/// Returns the number of launches that may have loaded the allocation: at most the launches during its lifetime, and at
+/// most the launches that received it as an argument.
 fn launches_with(allocation: &Allocation, kernel: &Kernel) -> u64 {
     if allocation.count > 1 {
         return kernel.launch_count().max(1);
@@ -160,7 +161,7 @@ fn launches_with(allocation: &Allocation, kernel: &Kernel) -> u64 {
     let span = lived.and_then(|lived| Some(lived.last_launch?.saturating_sub(lived.first_launch)));
     let is_it = |launch: &&Launch| launch.arguments.iter().any(|argument| argument.allocation == Some(allocation.id));
     let given = kernel.launches.iter().filter(is_it).count() as u64;
-    // It may come another way.
+    // A kernel may also receive the pointer indirectly.
     let are_known = given > 0 && kernel.launches.len() as u64 == kernel.launch_count();
     let given = if are_known { given } else { u64::MAX };
     kernel.launch_count().min(span.unwrap_or(u64::MAX)).min(given).max(1)

@@ -3,7 +3,8 @@
 use super::super::prelude::*;
 use super::super::thresholds::launches::*;
 
-/// Accesses to global memory that a block of this width splits into rows, where longer rows would save sectors.
+/// Returns the accesses to global memory that a block of this width splits into rows, if longer rows would save
+/// sectors.
 pub fn split_rows<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel, width: u64) -> Vec<&'f Access<'a>> {
     facts.accesses_of(kernel.id, "global").filter(|access| is_split(access, width)).collect()
 }
@@ -16,18 +17,20 @@ fn is_split(access: &Access<'_>, width: u64) -> bool {
         && !access.is_opaque
         && width < WARP
         && share(pattern.rows, pattern.requests) >= LEAST_ROWS
-        // Shorter rows are those of lanes that a branch lets through.
+        // Shorter rows contain only the lanes that a branch leaves active.
         && pattern.row_lanes.is_some_and(|lanes| lanes <= width && lanes.saturating_mul(4) >= width.saturating_mul(3))
         && share(saved_sectors(access), access.sums.sectors) >= LEAST_SAVED_SECTORS
 }
 
-/// Sectors that an access in rows would save, if each request were one row that begins as these do: on a sector, or within one.
+/// Returns the number of sectors that would be saved if each request were one row with the same alignment as the
+/// current rows.
 pub fn saved_sectors(access: &Access<'_>) -> u64 {
     let sums = &access.sums;
     let Some(row) = access.pattern.row_lanes.filter(|&lanes| lanes > 0) else { return 0 };
     let aligned = row.saturating_mul(u64::from(access.bytes)).div_ceil(SECTOR_BYTES).max(1);
     let rows = sums.lanes.div_ceil(row);
-    // Each row that begins within a sector touches one more at most; what goes beyond has another reason.
+    // Each row that starts within a sector touches at most one additional sector; further sectors have a different
+    // cause.
     let off = share(sums.sectors.saturating_sub(rows.saturating_mul(aligned)), rows).min(1.0);
     let left = sums.ideal_sectors.saturating_add((off * sums.requests as f64) as u64);
     sums.sectors.saturating_sub(left)

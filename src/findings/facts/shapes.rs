@@ -1,4 +1,4 @@
-//! Block shapes of as many threads that move less data between L2 and DRAM, by prediction.
+//! Block shapes with the same number of threads for which the prediction shows less traffic between L2 and DRAM.
 
 use super::super::prelude::*;
 use super::super::thresholds::launches::*;
@@ -12,25 +12,25 @@ use warpline_prediction::subject::Subject;
 use warpline_prediction::tiling::tiled_axes;
 use warpline_simulator::models;
 
-/// A shape that is better.
+/// A better block shape.
 #[derive(Clone, Debug)]
 pub struct Better {
     pub recorded: [u32; 3],
     pub block: [u32; 3],
-    /// Bytes of DRAM of the recorded launch, and of the better one.
+    /// Bytes of DRAM traffic of the recorded launch, and of the launch with the better shape.
     pub moved: (f64, f64),
-    /// How many times faster it is by the estimate.
+    /// Estimated speed-up factor.
     pub gain: f64,
 }
 
 impl Better {
-    /// How many times as much the recorded launch moves.
+    /// Returns the DRAM traffic of the recorded launch divided by that of the better shape.
     pub fn factor(&self) -> f64 {
         self.moved.0 / self.moved.1
     }
 }
 
-/// Returns the best shape of as many threads, where it is better by DRAM traffic.
+/// Returns the best shape with the same number of threads, if it reduces the DRAM traffic.
 pub fn better(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
     let known = facts.shapes.borrow().get(&kernel.id).cloned();
     known.unwrap_or_else(|| {
@@ -45,7 +45,7 @@ fn search(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
         return None;
     }
     let subject = Subject::new(facts.profile, kernel).ok()?;
-    // Shared memory is laid out for a shape, and so is code that does not use the size of its blocks.
+    // Shared memory is laid out for a shape, and code that does not use its block size works for one shape only.
     let grids = Grids::new(&subject, [1; 3]);
     let recorded = subject.recorded;
     let has_shared = recorded.static_shared_bytes > 0 || recorded.dynamic_shared_bytes > 0;
@@ -71,7 +71,7 @@ fn search(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
     (better.factor() >= LEAST_TRAFFIC_FACTOR && gain >= LEAST_SHAPE_GAIN).then_some(better)
 }
 
-/// Returns the fastest shape of as many threads that covers the same elements.
+/// Returns the fastest shape with the same number of threads that covers the same elements.
 fn best(subject: &Subject<'_>, grids: &Grids<'_>, model: &Model<'_>) -> Option<Prediction> {
     let (launch, recorded, tiled) = (&subject.launch, subject.recorded.block, tiled_axes(subject));
     let is_candidate = |block: &[u32; 3]| {
@@ -80,7 +80,7 @@ fn best(subject: &Subject<'_>, grids: &Grids<'_>, model: &Model<'_>) -> Option<P
             && (0..3).all(|axis| tiled[axis] || block[axis] == recorded[axis])
     };
     let shapes: Vec<[u32; 3]> = all_blocks(launch, &grids.tiling).into_iter().filter(is_candidate).collect();
-    // A few of them, evenly spread.
+    // Selects a limited number of evenly distributed shapes.
     let step = shapes.len().div_ceil(MOST_SHAPES).max(1);
     let predicted = shapes.into_iter().step_by(step).filter_map(|block| {
         let (grid, _) = grids.grid_for(subject, launch, block);
@@ -100,7 +100,7 @@ fn dram(one: &Prediction) -> f64 {
     one.dram_loads + one.dram_stores
 }
 
-/// All of it follows from affine addresses, and nothing was left out of account.
+/// Returns whether the prediction relies only on affine addresses, and omits no access.
 fn is_sure(one: &Prediction) -> bool {
     one.affine_share >= 1.0 && !one.rough && one.sites.iter().all(|site| site.basis == Basis::Affine)
 }

@@ -1,4 +1,4 @@
-//! What lines of the source show of data.
+//! Information about data from source lines.
 
 use super::super::prelude::*;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ pub fn lines_of<'a>(facts: &Facts<'a>, file: &str) -> Option<&'a BTreeMap<u32, S
     facts.profile.sources.get(file)
 }
 
-/// Returns the line of the source that makes an access.
+/// Returns the source line of an access.
 pub fn line_of<'a>(facts: &Facts<'a>, access: &Access<'_>) -> Option<&'a str> {
     Some(lines_of(facts, access.file)?.get(&access.line)?)
 }
@@ -17,18 +17,18 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// A line of source has this word.
+/// Returns whether a source line contains this word.
 pub fn has_word(text: &str, word: &str) -> bool {
     let is_whole = |at: usize| !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word);
     !word.is_empty() && text.match_indices(word).any(|(at, _)| is_whole(at))
 }
 
-/// A subscript has a name in it, and is not a number.
+/// Returns whether a subscript contains a name, and is not a number.
 pub fn has_name(subscript: &str) -> bool {
     subscript.contains(char::is_alphabetic)
 }
 
-/// What is in the brackets after a variable's name, wherever a line has it.
+/// Returns the text in each pair of brackets that follows a variable's name in a line.
 pub fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = &'a str> {
     let behind = text.match_indices(variable).map(move |(at, _)| &text[at + variable.len()..]);
     behind.filter_map(|rest| {
@@ -41,13 +41,13 @@ pub fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = 
     })
 }
 
-/// The names that are before brackets.
+/// Returns the names that precede brackets.
 pub fn subscripted_names(text: &str) -> impl Iterator<Item = &str> {
     let before = text.match_indices('[').map(move |(at, _)| &text[..at]);
     before.map(|before| &before[before.trim_end_matches(is_word).len()..]).filter(|name| !name.is_empty())
 }
 
-/// The line declares a variable: a type is before its name.
+/// Returns whether the line declares a variable: a type precedes its name.
 pub fn is_declared(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].trim_end();
@@ -56,13 +56,13 @@ pub fn is_declared(text: &str, name: &str) -> bool {
     })
 }
 
-/// The word `name` is in the line with `what` after it.
+/// Returns whether the line contains the word `name`, followed by `what`.
 pub fn follows(text: &str, name: &str, what: &str) -> bool {
     text.match_indices(name)
         .any(|(at, _)| !text[..at].ends_with(is_word) && text[at + name.len()..].trim_start().starts_with(what))
 }
 
-/// A line assigns to an element or to what a pointer leads to, and not to a member of it.
+/// Returns whether a line assigns to an element or through a pointer, and not to a member of the element.
 pub fn assigns_whole_element(text: &str, name: Option<&str>) -> bool {
     let code = text.split("//").next().unwrap_or_default();
     let Some((target, _)) = code.split_once('=').filter(|(_, value)| !value.starts_with('=')) else { return false };

@@ -1,4 +1,4 @@
-//! What a step of launches that sweep over data needs of the steps before.
+//! Data dependences between successive launches that sweep over the same data.
 
 use super::super::gain::total;
 use super::super::prelude::*;
@@ -6,20 +6,20 @@ use super::super::thresholds::reuse::*;
 use super::staging::is_staged;
 use std::collections::BTreeSet;
 
-/// What an element needs of what the step before has made.
+/// The results of the previous step that an element needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
-    /// Nothing: the host gives each step its data, or no step uses the results of another.
+    /// No results: the host supplies the data of each step, or no step uses the results of another step.
     Nothing,
-    /// Its own value.
+    /// The element's own value.
     Itself,
-    /// Those of neighbouring elements, at fixed distances.
+    /// Values of neighbouring elements at fixed distances.
     Neighbours,
-    /// Those of elements anywhere.
+    /// Values of arbitrary elements.
     Everything,
 }
 
-/// What the kernels of these accesses need of what kernels store between their launches.
+/// Returns the data that the kernels of these accesses need from stores of kernels between their launches.
 pub fn needs(facts: &Facts<'_>, sweeping: &[&Access<'_>]) -> Needs {
     let kernels: BTreeSet<u32> = sweeping.iter().map(|access| access.kernel.id).collect();
     let is_store =
@@ -39,18 +39,19 @@ pub fn needs(facts: &Facts<'_>, sweeping: &[&Access<'_>]) -> Needs {
         of_loads(facts, id, &loads.collect::<Vec<_>>())
     };
     let each = kernels.iter().flat_map(|&kernel| made.iter().filter_map(move |&id| of_kernel(kernel, id)));
-    // Launches that load nothing that kernels store do not depend on each other.
+    // Launches that load no data stored by kernels do not depend on each other.
     each.max().unwrap_or(if stored.is_empty() { Needs::Itself } else { Needs::Nothing })
 }
 
-/// Allocations that an access leads to, in some launch or other: buffers change places.
+/// Returns the allocations that an access touches in any launch, because buffers may be exchanged between launches.
 fn allocations<'f>(facts: &'f Facts<'_>, access: &'f Access<'_>) -> impl Iterator<Item = u64> + use<'f> {
     let is_its = |site: &&Site| Some(site.id) == access.site && site.kernel == access.kernel.id;
     let others = facts.profile.sites.iter().filter(is_its).flat_map(|site| &site.by_allocation);
     access.allocation.into_iter().chain(others.filter_map(|row| row.allocation))
 }
 
-/// Other kernels write it than those that load it: it is handed over, and is not data on which steps are made.
+/// Returns whether the kernels that write the allocation differ from the kernels that load it. Such data is passed on
+/// once, and is not updated in steps.
 pub fn is_handed_over(facts: &Facts<'_>, allocation: &Allocation) -> bool {
     let of_it = |access: &&Access<'_>| access.space == "global" && access.allocation == Some(allocation.id);
     let kernels = |is_load: bool| -> BTreeSet<u32> {
@@ -61,8 +62,8 @@ pub fn is_handed_over(facts: &Facts<'_>, allocation: &Allocation) -> bool {
     !readers.is_empty() && !writers.is_empty() && readers.is_disjoint(&writers)
 }
 
-/// Launches store all of an allocation again and again, no kernel loads it, and the host reads it for half of them at
-/// most, as what the kernels of a benchmark leave.
+/// Returns whether launches store to all of an allocation repeatedly, no kernel loads it, and the host reads it for at
+/// most half of them. Kernels of benchmarks leave such results.
 fn is_left(facts: &Facts<'_>, id: u64) -> bool {
     let Some(allocation) = facts.profile.allocation(id) else { return false };
     let rows = || {
@@ -76,24 +77,24 @@ fn is_left(facts: &Facts<'_>, id: u64) -> bool {
     rows().all(|(op, _)| op == "store") && times >= 2.0 * WHOLE_ARRAY && reads as f64 <= times / 2.0
 }
 
-/// The host gives the allocation other data for each launch of those that use it, about.
+/// Returns whether the host supplies new data for about each launch that uses the allocation.
 fn is_renewed(facts: &Facts<'_>, id: u64, launches: u64) -> bool {
     facts.profile.allocation(id).is_some_and(|one| renewals(one).saturating_add(1) >= launches)
 }
 
-/// Copies from the host and fills.
+/// Returns the number of copies from the host and of fills.
 pub fn renewals(allocation: &Allocation) -> u64 {
     let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));
     renewed.map(|copy| copy.count).total()
 }
 
-/// What one kernel's loads of one allocation need of it, where there are loads.
+/// Returns the data that one kernel's loads of an allocation need; `None` if there are no loads.
 fn of_loads(facts: &Facts<'_>, id: u64, loads: &[&Access<'_>]) -> Option<Needs> {
     let first = loads.first()?;
     let touched = facts.profile.allocation(id).map_or(0, |allocation| allocation.touched_bytes);
     let all = total(loads, |sums| sums.bytes);
     let each = all as f64 / first.kernel.launch_count().max(1) as f64;
-    // Tiles in shared memory are for the neighbours of those that load them.
+    // A tile in shared memory contains elements for the neighbouring threads.
     let is_once = each <= MORE_THAN_ONCE * touched as f64 && !loads.iter().any(|load| is_staged(facts, load, 0));
     if is_once || touched < FEW_VALUES_BYTES {
         return Some(Needs::Itself);

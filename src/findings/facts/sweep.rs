@@ -1,56 +1,56 @@
-//! Data that is read from DRAM again and again.
+//! Data that is read from DRAM repeatedly.
 
 use super::super::prelude::*;
 use super::super::thresholds::reuse::*;
 use super::steps::renewals;
 
-/// How an allocation is swept.
+/// Repeated sweeps over an allocation.
 pub struct Sweep<'f, 'a> {
-    /// Accesses to it, the one with most reads from DRAM first.
+    /// Accesses to the allocation; the access with the most reads from DRAM is first.
     pub accesses: Vec<&'f Access<'a>>,
-    /// Bytes read from DRAM for each touched byte.
+    /// Number of bytes read from DRAM per touched byte.
     pub times: f64,
-    /// Launches of all kernels that access it.
+    /// Number of launches of all kernels that access the allocation.
     pub launches: u64,
-    /// Launches sweep it one after the other.
+    /// Whether successive launches sweep over the allocation.
     pub is_across: bool,
 }
 
 impl Sweep<'_, '_> {
-    /// No loop iterates over it.
+    /// Returns whether no loop iterates over the allocation.
     pub fn has_no_loop(&self) -> bool {
         self.accesses.iter().all(|access| access.sums.requests <= warps(access.kernel))
     }
 }
 
-/// Sectors of an allocation that are read from DRAM, and written to it.
+/// Returns the sectors of an allocation that are read from DRAM and written to DRAM.
 fn dram(allocation: &Allocation) -> (u64, u64) {
     allocation.metrics.dram.as_ref().map_or((0, 0), |dram| (dram.read_sectors, dram.write_sectors))
 }
 
-/// Bytes of an allocation that DRAM moves.
+/// Returns the bytes of an allocation that are moved from and to DRAM.
 pub fn moved_bytes(allocation: &Allocation) -> u64 {
     let (read, written) = dram(allocation);
     read.saturating_add(written).saturating_mul(SECTOR_BYTES)
 }
 
-/// Bytes of an allocation that are read from DRAM.
+/// Returns the bytes of an allocation that are read from DRAM.
 pub fn read_bytes(allocation: &Allocation) -> u64 {
     dram(allocation).0.saturating_mul(SECTOR_BYTES)
 }
 
-/// Returns an allocation's share of all traffic of DRAM.
+/// Returns an allocation's share of all DRAM traffic.
 pub fn traffic_share(facts: &Facts<'_>, allocation: &Allocation) -> f64 {
     let all = facts.profile.allocations.iter().map(moved_bytes).total();
     share(moved_bytes(allocation), all)
 }
 
-/// It is read from DRAM several times.
+/// Returns whether the allocation is read from DRAM several times.
 fn is_swept(allocation: &Allocation) -> bool {
     read_bytes(allocation) as f64 >= LEAST_SWEEPS * allocation.touched_bytes.max(1) as f64
 }
 
-/// How an allocation is swept, if it is.
+/// Returns the sweeps over an allocation; `None` if there are none.
 pub fn sweep<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Sweep<'f, 'a>> {
     if allocation.touched_bytes < LEAST_SWEPT_BYTES
         || !is_swept(allocation)
@@ -68,7 +68,7 @@ pub fn sweep<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Sw
     let is_user = |id: u32| allocation.by_kernel.iter().any(|row| row.kernel == id);
     let users = facts.profile.kernels.iter().filter(|kernel| is_user(kernel.id));
     let launches = users.map(|kernel| kernel.launch_count()).total();
-    // Launches of these kernels on other memory sweep nothing of this.
+    // Launches of these kernels on other memory do not sweep over this allocation.
     let all = facts.profile.kernels.iter().map(Kernel::launch_count).total();
     let lived = allocation.lifetime.map(|lived| lived.last_launch.unwrap_or(all).saturating_sub(lived.first_launch));
     let launches = launches.min(lived.unwrap_or(u64::MAX));

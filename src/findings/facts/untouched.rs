@@ -1,37 +1,37 @@
-//! Memory that is copied to the device, of which kernels touch a part.
+//! Memory that is copied to the device and only partly touched by kernels.
 
 use super::super::prelude::*;
 use super::super::thresholds::transfers::*;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Allocations of one name that one line copies to, more than kernels touch of them.
+/// Allocations with one name, to which one line copies more data than kernels touch.
 pub struct Untouched<'a> {
-    /// The first of them.
+    /// The first of these allocations.
     pub allocation: &'a Allocation,
     pub frame: Option<&'a Frame>,
     pub allocations: u64,
     pub copied: u64,
     pub touched: u64,
-    /// Of the bytes that were copied, each counted once.
+    /// Number of different bytes that were copied.
     pub whole: u64,
-    /// Copied bytes that no kernel touched, summed over the copies.
+    /// Number of copied bytes that no kernel touched, summed over the copies.
     pub wasted: u64,
     is_scattered: bool,
-    /// The touched bytes are a part of each row.
+    /// Whether a part of each row is touched.
     has_rows: bool,
 }
 
-/// Where the untouched bytes lie.
+/// Distribution of the untouched bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Everywhere.
+    /// All bytes are untouched.
     Whole,
-    /// Between pieces whose positions no data chooses, as parts of rows.
+    /// The untouched bytes are between pieces whose positions do not depend on data, such as parts of rows.
     Pieces,
-    /// Between single elements, or pieces that data chooses.
+    /// The untouched bytes are between single elements, or between pieces that data selects.
     Scattered,
-    /// In one contiguous range.
+    /// The untouched bytes are one contiguous range.
     Contiguous,
 }
 
@@ -64,7 +64,7 @@ impl Untouched<'_> {
     }
 }
 
-/// Copied memory of which kernels touch little, by the line of the copy and the name.
+/// Returns copied memory that kernels touch only slightly, by the line of the copy and the name.
 pub fn untouched<'a>(facts: &Facts<'a>) -> Vec<Untouched<'a>> {
     type GroupKey<'a> = (&'a str, u32, u32, Option<&'a str>);
     let mut places: BTreeMap<GroupKey<'_>, Untouched<'_>> = BTreeMap::new();
@@ -86,10 +86,11 @@ fn of_allocation(allocation: &Allocation) -> Option<Untouched<'_>> {
     let in_copies = || allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
     let largest = in_copies().max_by_key(|copy| copy.bytes)?;
     let copied = in_copies().map(|copy| copy.bytes).total();
-    // Copies read, too.
+    // Copies read memory as well.
     let is_read_by_copies =
         allocation.copies.iter().any(|copy| matches!(&copy.direction[..], "device_to_host" | "device_to_device"));
-    // Repeated copies may be of the same part: where kernels touch anything, only what one of them brings was surely there.
+    // Repeated copies may transfer the same part. If kernels touch the memory, only the bytes of one copy are certainly
+    // different.
     let each = in_copies().map(|copy| copy.bytes / copy.count.max(1)).max().unwrap_or(0);
     let is_repeated = in_copies().any(|copy| copy.count > 1) && allocation.touched_bytes > 0;
     let whole = if is_repeated { each } else { copied }.min(allocation.bytes);
@@ -111,7 +112,7 @@ fn of_allocation(allocation: &Allocation) -> Option<Untouched<'_>> {
     })
 }
 
-/// Returns whether less than half of what is untouched lies in parts of which nothing is touched.
+/// Returns whether less than half of the untouched bytes are in completely untouched parts.
 fn is_scattered(allocation: &Allocation) -> bool {
     allocation.touched_map.as_ref().is_some_and(|map| {
         let whole_parts = map.touched.iter().filter(|&&touched| touched == 0).count() as u64;

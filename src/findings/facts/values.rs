@@ -1,30 +1,30 @@
-//! Values that accesses move, with the accesses that move them.
+//! Values that accesses move, together with these accesses.
 
 use super::super::prelude::*;
 use super::super::thresholds::values::*;
 use warpline_profile::model::{AccessValues, AllocationValues};
 
-/// A store that mostly changes nothing.
+/// A store that mostly does not change memory.
 pub struct Silent<'f, 'a> {
     pub row: &'f AccessValues,
     pub access: &'f Access<'a>,
-    /// Share of its lanes that change nothing.
+    /// Share of the store's lanes that do not change memory.
     pub share: f64,
 }
 
 impl Silent<'_, '_> {
-    /// Returns whether each launch but the first stores what is there.
+    /// Returns whether each launch except the first stores values that are already in memory.
     pub fn is_in_every_launch(&self) -> bool {
         self.row.launches > 1 && self.row.silent_launches.saturating_add(1) >= self.row.launches
     }
 
-    /// Share of its requests in which no lane changes anything.
+    /// Returns the share of requests in which no lane changes memory.
     pub fn request_share(&self) -> f64 {
         share(self.row.silent_requests, self.row.requests)
     }
 }
 
-/// Stores to global memory that mostly change nothing.
+/// Returns the stores to global memory that mostly do not change memory.
 pub fn silent_stores<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Silent<'f, 'a>> {
     let stores = facts.profile.access_values.iter().filter(|row| row.op == "store" && row.lanes >= LEAST_LANES);
     let silent = stores.filter_map(|row| {
@@ -44,17 +44,17 @@ fn access_of<'f, 'a>(facts: &'f Facts<'a>, row: &AccessValues) -> Option<&'f Acc
     })
 }
 
-/// An allocation whose values take more room than they need.
+/// An allocation whose values use more memory than they need.
 pub struct Wide<'f, 'a> {
     pub row: &'f AllocationValues,
     pub allocation: &'a Allocation,
-    /// Accesses of the kernel that moves most of it.
+    /// Accesses of the kernel that moves most of the allocation's data.
     pub accesses: Vec<&'f Access<'a>>,
-    /// The load of these that costs most.
+    /// The most expensive load of these accesses.
     pub load: &'f Access<'a>,
 }
 
-/// Allocations that kernels load values from.
+/// Returns the allocations from which kernels load values.
 pub fn loaded<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Wide<'f, 'a>> {
     let many = facts.profile.allocation_values.iter().filter(|row| row.values.count >= LEAST_LANES);
     many.filter_map(|row| wide(facts, row)).collect()
@@ -72,7 +72,7 @@ fn accesses_to<'f, 'a>(facts: &'f Facts<'a>, id: u64) -> impl Iterator<Item = &'
     facts.accesses.iter().filter(move |access| access.allocation == Some(id))
 }
 
-/// Allocations that kernels store to, and that nothing reads, each with the store that costs most.
+/// Returns the allocations to which kernels store and that are never read, each with the most expensive stores.
 pub fn never_read<'f, 'a>(facts: &'f Facts<'a>) -> Vec<(&'a Allocation, Vec<&'f Access<'a>>)> {
     if !facts.is_whole_run() || !facts.profile.run.memory_values || !facts.profile.not_seen.is_empty() {
         return Vec::new();
@@ -85,7 +85,8 @@ pub fn never_read<'f, 'a>(facts: &'f Facts<'a>) -> Vec<(&'a Allocation, Vec<&'f 
     unread.filter_map(|row| Some((row, stores_alone(facts, row.id)?))).collect()
 }
 
-/// Returns the accesses to an allocation, if all of them are stores; of any site, not only where most of it goes there.
+/// Returns the accesses to an allocation, if all of them are stores. Every site is checked, even if most of its sectors
+/// are in other allocations.
 fn stores_alone<'f, 'a>(facts: &'f Facts<'a>, id: u64) -> Option<Vec<&'f Access<'a>>> {
     let parts =
         facts.profile.sites.iter().filter(|site| site.by_allocation.iter().any(|row| row.allocation == Some(id)));

@@ -1,11 +1,11 @@
-//! Many launches from one place that could be one.
+//! Launches from one source position that could be merged into one launch.
 
 use super::super::super::prelude::*;
 use super::super::super::thresholds::launches::*;
 use super::launch_line;
 use std::collections::BTreeSet;
 
-/// Returns whether all launches of a kernel come from one place.
+/// Returns whether all launches of a kernel come from one source position.
 pub(super) fn from_one_place(kernel: &Kernel) -> bool {
     let paths = kernel.launches.iter().map(|launch| &launch.path);
     let mut lines = paths
@@ -14,8 +14,8 @@ pub(super) fn from_one_place(kernel: &Kernel) -> bool {
     lines.next().flatten().is_some_and(|first| lines.all(|line| line == Some(first)))
 }
 
-/// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could
-/// be one launch.
+/// Returns the number of blocks of all launches of a kernel, if the launches could be one: they are many, come from one
+/// source position, and each of them writes different memory.
 pub(super) fn blocks_of_all(facts: &Facts<'_>, kernel: &Kernel) -> Option<u64> {
     if kernel.launch_count() < MANY_LAUNCHES || !from_one_place(kernel) {
         return None;
@@ -24,12 +24,13 @@ pub(super) fn blocks_of_all(facts: &Facts<'_>, kernel: &Kernel) -> Option<u64> {
     let written: BTreeSet<u64> = stores().filter_map(|access| access.allocation).collect();
     let touched =
         written.iter().filter_map(|&id| facts.profile.allocation(id)).map(|allocation| allocation.touched_bytes);
-    // By bytes: a launch may leave less than a sector.
+    // Counts bytes, because a launch may store less than a sector.
     let stored = stores().map(|access| access.sums.bytes).total();
     let apart = !written.is_empty()
         && stores().all(|access| access.op == "store" && access.allocation.is_some())
         && stored <= touched.total();
-    // What another kernel writes between the launches, as each step of an elimination, keeps them apart.
+    // If another kernel writes the loaded data between the launches, as in each step of an elimination, the launches
+    // cannot be merged.
     let loaded: BTreeSet<u64> = facts.loads_of(kernel.id).filter_map(|access| access.allocation).collect();
     let is_fed = facts.accesses.iter().any(|other| {
         other.kernel.id != kernel.id
@@ -40,7 +41,8 @@ pub(super) fn blocks_of_all(facts: &Facts<'_>, kernel: &Kernel) -> Option<u64> {
     (apart && !is_fed && is_named(facts, kernel, launch_line(kernel))).then(|| blocks(kernel))
 }
 
-/// Returns whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
+/// Returns whether the launching line contains the kernel's name. It contains a different name if that kernel launched
+/// this kernel.
 fn is_named(facts: &Facts<'_>, kernel: &Kernel, frame: Option<&Frame>) -> bool {
     let text = frame.and_then(|frame| facts.profile.sources.get(&frame.file)?.get(&frame.line));
     let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
@@ -48,7 +50,8 @@ fn is_named(facts: &Facts<'_>, kernel: &Kernel, frame: Option<&Frame>) -> bool {
     text.is_none_or(|text| !text.contains("<<<") || text.contains(name))
 }
 
-/// Returns whether it loads an allocation that it stores to, elsewhere than where it stores.
+/// Returns whether the kernel loads from an allocation that it stores to, at addresses different from those of the
+/// stores.
 pub(super) fn loads_what_it_stores(facts: &Facts<'_>, kernel: &Kernel) -> bool {
     let address = |access: &Access<'_>| {
         let sites = kernel.addresses.as_ref().map_or(&[][..], |addresses| &addresses.sites);

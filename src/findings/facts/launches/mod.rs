@@ -1,4 +1,4 @@
-//! Launches of a kernel: how they fill the GPU, what their starts cost, and whether they could be one.
+//! Launches of a kernel: how they fill the GPU, the cost of their starts, and whether they could be merged.
 
 mod merging;
 mod steps;
@@ -12,33 +12,33 @@ use warpline_profile::SECONDS_PER_LAUNCH;
 /// Launches of a kernel.
 pub struct Launches<'a> {
     pub kernel: &'a Kernel,
-    /// Of the largest.
+    /// Grid of the largest launch.
     pub grid: [u32; 3],
-    /// Of the largest.
+    /// Number of blocks of the largest launch.
     pub blocks: u64,
     pub sms: u64,
-    /// Share of the SMs that have no block.
+    /// Share of the SMs without a block.
     pub idle: f64,
-    /// The kernel's share of the time of all.
+    /// Share of the kernel in the time of all kernels.
     pub of_time: f64,
     pub count: u64,
-    /// Seconds of one, by the estimate.
+    /// Estimated seconds of one launch.
     pub each: f64,
-    /// Blocks that the GPU holds at a time.
+    /// Number of blocks that can be resident on the GPU at the same time.
     at_once: u64,
     pub structure: Structure,
 }
 
-/// How launches depend on each other, and blocks on the launch's size.
+/// Dependences between the launches, and between the number of blocks and the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// All write different memory: they could be one of so many blocks.
+    /// All launches write different memory, so they could be one launch with this number of blocks.
     Independent(u64),
-    /// The same, but some may load what others wrote.
+    /// All launches write different memory, but some may load data that others wrote.
     Dependent,
-    /// One block ends what another kernel has begun.
+    /// A single block completes the work of another kernel.
     LastStep,
-    /// Threads step by the grid's size: any number of blocks does the work.
+    /// Threads iterate with a stride of the grid's size, so any number of blocks can do the work.
     GridStride,
     /// The size of the problem determines the number of blocks.
     Other,
@@ -67,21 +67,22 @@ impl<'a> Launches<'a> {
         (sms != 0).then(|| Launches { structure: structure(facts, &launches), ..launches })
     }
 
-    /// Returns whether the launches are many and take less than their starts, whatever they fill: `launch-overhead` is
-    /// about these, and `small-launch` about the others.
+    /// Returns whether the launches are many and take less time than their starts, independent of how they fill the
+    /// GPU. The finding `launch-overhead` is about such launches, and `small-launch` is about the others.
     pub fn are_starts(&self) -> bool {
         self.count >= MANY_LAUNCHES && self.each < SECONDS_PER_LAUNCH && self.blocks <= self.at_once
     }
 
-    /// Seconds of their starts.
+    /// Returns the time in seconds of the launches' starts.
     pub fn start_seconds(&self) -> f64 {
         self.count as f64 * SECONDS_PER_LAUNCH
     }
 
-    /// Gain of more SMs: the parts that each has for itself are as much faster.
+    /// Returns the gain if the blocks are distributed over more SMs: the limits that exist per SM shrink
+    /// proportionally.
     pub fn gain_of_more_sms(&self) -> Option<Gain> {
         let &Launches { kernel, blocks, sms, structure, .. } = self;
-        // A warp is not divided, and threads that work together stay in one block.
+        // A warp cannot be divided, and threads that cooperate stay in one block.
         let warps = if is_together(kernel) { blocks } else { blocks.saturating_mul(warps_of_block(kernel)) };
         let (reached, before) = match structure {
             Structure::Dependent => return None,
@@ -97,13 +98,13 @@ impl<'a> Launches<'a> {
                 |name: &str, seconds: f64| if OF_ALL_SMS.contains(&name) { seconds } else { seconds / factor };
             estimate.limits.iter().map(|limit| of_limit(&limit.name, limit.seconds)).fold(0.0, f64::max)
         };
-        // What is shorter than a launch takes anyway gains nothing that could be measured.
+        // A launch that takes less time than its start has no measurable gain.
         let is_measurable = matches!(structure, Structure::Independent(_)) || self.each >= SECONDS_PER_LAUNCH;
         gain_of(slowest(1.0), slowest(factor), estimate.seconds).filter(|_| is_measurable)
     }
 }
 
-/// Returns the first that fits.
+/// Returns the first structure that applies.
 fn structure(facts: &Facts<'_>, launches: &Launches<'_>) -> Structure {
     let &Launches { kernel, grid, blocks, sms, of_time, each, .. } = launches;
     let is_last = || is_last_step(facts, kernel, grid);
@@ -118,11 +119,11 @@ fn structure(facts: &Facts<'_>, launches: &Launches<'_>) -> Structure {
     }
 }
 
-/// Returns whether all launches have one block, whose threads work together on what another kernel has written: its
-/// last step.
+/// Returns whether all launches have one block, whose threads together process data that another kernel has written.
+/// Such a launch is the last step of that kernel.
 fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
     let stores = |access: &Access<'_>| !access.is_load();
-    // Bytes that the kernel loads from each allocation and stores there.
+    // Numbers of bytes that the kernel loads from and stores to each allocation.
     let mut moved: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for access in facts.accesses_of(kernel.id, "global") {
         let Some(id) = access.allocation else { continue };
@@ -130,8 +131,8 @@ fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
         let bytes = if stores(access) { stored } else { loaded };
         *bytes = bytes.saturating_add(access.sums.bytes);
     }
-    // What it changes in place, as the first tile of a matrix, others continue with; a sum is less than what it is made
-    // of.
+    // Data that is changed in place, such as the first tile of a matrix, is used by later kernels. A reduction stores
+    // less data than it loads.
     let is_made_less =
         |id| moved.get(&id).is_some_and(|&(loaded, stored)| loaded > stored.saturating_mul(LEAST_REDUCTION));
     let is_written = |other: &Access<'_>| {
@@ -140,25 +141,25 @@ fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
     largest == [1; 3] && is_together(kernel) && facts.accesses.iter().any(is_written)
 }
 
-/// Returns whether the threads of a block work with one another, so that they cannot be spread over several blocks.
+/// Returns whether the threads of a block cooperate, so that they cannot be distributed over several blocks.
 pub fn is_together(kernel: &Kernel) -> bool {
     kernel.metrics.contains_key("shared") || kernel.instructions.get("barrier").is_some_and(|count| count.warps > 0)
 }
 
-/// Returns whether the launches take so little that there is nothing to spread, or to share among threads.
+/// Returns whether the launches have so little work that distributing it over blocks or threads has no benefit.
 pub fn is_next_to_nothing(kernel: &Kernel) -> bool {
     let seconds = kernel.estimates.first().map(|estimate| estimate.seconds);
     let start = kernel.launch_count().max(1) as f64 * SECONDS_PER_LAUNCH;
     seconds.is_some_and(|seconds| seconds < LEAST_OF_START * start)
 }
 
-/// Where the kernel is launched.
+/// Returns the source position of the kernel's launch.
 pub fn launch_line(kernel: &Kernel) -> Option<&Frame> {
     let group = || kernel.launch_groups.first().and_then(|group| innermost(&group.path));
     kernel.launches.first().and_then(|launch| innermost(&launch.path)).or_else(group)
 }
 
-/// `256`, `4 x 4`.
+/// Formats sizes as `256` or `4 x 4`.
 pub fn shape(sizes: [u32; 3]) -> String {
     let used = sizes.iter().rposition(|&size| size > 1).map_or(1, |last| last + 1);
     let sizes: Vec<String> = sizes[..used].iter().map(u32::to_string).collect();

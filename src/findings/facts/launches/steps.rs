@@ -1,12 +1,13 @@
-//! Loops that step by the size of the grid.
+//! Grid-stride loops.
 
 use super::super::super::prelude::*;
 use super::super::super::thresholds::launches::*;
 use std::collections::BTreeSet;
 use warpline_format::expression::{Binary, Expression, ExpressionKind, parts};
 
-/// Returns whether a kernel's threads step by the grid's size, so that more blocks would each do less: an address moves by such a size
-/// from iteration to iteration of a loop, and threads make several. Where the grid covers the data, its size follows from that.
+/// Returns whether a kernel has grid-stride loops, so that each block would do less work if there were more blocks. The
+/// address changes by the grid's size in each iteration of a loop, and threads execute several iterations. If the grid
+/// covers the data, the number of blocks depends on the size of the data.
 pub(super) fn by_grid(facts: &Facts<'_>, kernel: &Kernel) -> bool {
     let Some(addresses) = &kernel.addresses else { return false };
     let expressions = &addresses.expressions;
@@ -21,7 +22,7 @@ pub(super) fn by_grid(facts: &Facts<'_>, kernel: &Kernel) -> bool {
         _ => None,
     };
     let counters: BTreeSet<_> = expressions.iter().filter_map(counter_of_size).collect();
-    // Accesses of which no other loop makes several.
+    // Accesses that no other loop contains.
     let alone = addresses.sites.iter().filter(|site| matches!(site.loops[..], [only] if counters.contains(&only)));
     let sites: BTreeSet<u32> = alone.map(|site| site.site).collect();
     let global =
