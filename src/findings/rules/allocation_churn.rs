@@ -1,5 +1,5 @@
-//! Memory that is allocated and freed again in a loop: both wait for the device or for the driver's locks (CUDA C++ Best
-//! Practices Guide, "Allocation").
+//! Memory that is repeatedly allocated and freed in a loop. Both operations wait for the device or for the driver's
+//! locks (CUDA C++ Best Practices Guide, "Allocation").
 
 use super::super::facts::memory::{AllocationSite, Maker, allocation_sites};
 use super::super::phrase::{Phrase, Unnamed};
@@ -55,7 +55,7 @@ fn draft(facts: &Facts<'_>, site: &AllocationSite<'_>) -> Option<Draft> {
     let (first, count) = (site.rows.first()?, site.count());
     let seconds = count as f64 * SECONDS_PER_ALLOCATION;
     let diagnosis = diagnosis(site)?;
-    // Those of one function that come and go together are one thing to change.
+    // Allocations of one function that are made and freed together are one change.
     let is_own = matches!(site.maker, Maker::Constructor | Maker::Line);
     let function = site.frame.map(|frame| &frame.function).filter(|_| is_own);
     let together = function.map(|function| format!("{count} times {} in {function}: {}", site.live, diagnosis.remedy));

@@ -1,4 +1,4 @@
-//! Calls of CUDA's API that failed, and kernels that ended with an error (CUDA C++ Programming Guide, "Error Checking").
+//! CUDA API calls that failed, and kernels that ended with an error (CUDA C++ Programming Guide, "Error Checking").
 
 use super::super::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,9 +16,9 @@ const LAUNCHES: [&str; 8] = [
     "cuGraphLaunch",
 ];
 
-/// CUDA error code of memory that is not available.
+/// CUDA error code for unavailable memory.
 const MEMORY_ALLOCATION: i32 = 2;
-/// CUDA error code of what the device, or Warpline, does not offer.
+/// CUDA error code for features that the device, or Warpline, does not support.
 const NOT_SUPPORTED: i32 = 801;
 
 described! {
@@ -45,7 +45,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     failed.chain(facts.profile.run.missing.iter().filter_map(|row| of_kernel(facts, row))).collect()
 }
 
-/// The calls of one function from one line, by their most frequent error.
+/// Creates the finding for the calls of one function from one line, based on their most frequent error.
 fn of_calls(frame: Option<&Frame>, function: &str, calls: &[&FailedCall]) -> Draft {
     let count = calls.iter().map(|call| call.calls).total();
     let most = calls.iter().max_by_key(|call| call.calls);
@@ -72,7 +72,7 @@ fn of_calls(frame: Option<&Frame>, function: &str, calls: &[&FailedCall]) -> Dra
     draft.evidence("calls", count as f64).evidence("error", number.into())
 }
 
-/// Launches of a kernel that ended with an error of their own; bad accesses are findings already.
+/// Creates the finding for launches of a kernel that ended with an error. Invalid accesses have separate findings.
 fn of_kernel(facts: &Facts<'_>, row: &Missing) -> Option<Draft> {
     let id = row.kernel.filter(|_| row.ended_early())?;
     if facts.profile.faults.iter().any(|fault| fault.kernel == Some(id)) {

@@ -1,7 +1,7 @@
-//! Atomic operations that collide on an address: they are executed one after the other, wherever in the GPU that is.
+//! Atomic operations that collide on an address, so that they are serialised in every unit of the GPU.
 //!
-//! Modelled: one operation per clock and address, which is what the units at the L2 cache do at best; the estimate has it as the limits
-//! `atomic_address` and `shared_atomics`.
+//! The model executes one operation per clock and address, which is the best case of the units at the L2 cache. The
+//! estimate contains this as the limits `atomic_address` and `shared_atomics`.
 
 use super::super::facts::atomic_cost::Left;
 use super::super::facts::atomics::Contention;
@@ -45,7 +45,7 @@ described! {
 
 type Condition = fn(&Contention<'_, '_>) -> bool;
 
-/// The first cause whose condition is true.
+/// Conditions and causes; the first condition that is true determines the cause.
 const ORDER: &[(Condition, Cause)] = &[
     (|found| found.only_reads(), Cause::AtomicRead),
     (|found| found.kind() == AtomicKind::Attempt && !found.access.result_used, Cause::UncheckedAttempt),
@@ -64,7 +64,7 @@ fn classify(found: &Contention<'_, '_>) -> Cause {
     ORDER.iter().find(|(condition, _)| condition(found)).map_or(Cause::SmallArray, |(_, cause)| cause.clone())
 }
 
-/// Returns the remedy of a cause, and what it leaves.
+/// Returns the remedy of a cause, and the operations that remain with it.
 fn remedy(cause: &Cause, found: &Contention<'_, '_>) -> (Remedy, Left) {
     let subtracts = Choice(u8::from(found.kind() == AtomicKind::Subtract));
     let (remedy, left) = match cause {
@@ -87,7 +87,7 @@ fn remedy(cause: &Cause, found: &Contention<'_, '_>) -> (Remedy, Left) {
     (if found.access.kernel.is_triton() { Remedy::ReduceWithinProgram } else { remedy }, left)
 }
 
-/// What the remedy of an access leaves.
+/// Returns the operations that remain with the remedy of an access.
 fn left_of(found: &Contention<'_, '_>) -> Left {
     remedy(&classify(found), found).1
 }
@@ -104,7 +104,7 @@ fn draft(facts: &Facts<'_>, found: &Contention<'_, '_>) -> Draft {
     let rating = Rating::compute(facts, found, left);
     let depth = found.depth();
     let hottest = atomics.hottest.first();
-    // Of a launch that did not end, the hottest address was not counted.
+    // If a launch did not end, its hottest address was not counted.
     let serial = (found.is_shared() || hottest.is_some()).then(|| found.serial_seconds());
     let mut diagnosis = Diagnosis::new(&cause, &remedy);
     let figures = &mut diagnosis.figures;
@@ -122,10 +122,11 @@ fn draft(facts: &Facts<'_>, found: &Contention<'_, '_>) -> Draft {
     figures.set("merged", rating.merged.map(Ratio));
     let together = (!rating.together.is_empty()).then(|| Shown(rating.together.join(", ")));
     figures.set("together", together);
-    // What several lines add to at the same slots of arrays of their own is combined together; so are lines that gain only together.
+    // If several lines add to the same slots of different arrays, one change combines their operations. The same
+    // applies to lines that gain only together.
     let is_one = depth >= VERY_DEEP && (rating.gain.is_none() || !rating.together.is_empty());
     let one_cause = is_one.then(|| format!("{} {}", cause.id(), remedy.id()));
-    // How often a loop polls what others write is not in the program.
+    // The number of iterations of a polling loop depends on other threads, and the program does not determine it.
     let is_polled = found.only_reads() && index::stays_in_loop(access);
     let is_little = !found.is_deep() && rating.waste < LEAST_WASTE_OF_WARPS
         || depth < BY_CHANCE && rating.gain.is_none()
@@ -147,15 +148,15 @@ fn draft(facts: &Facts<'_>, found: &Contention<'_, '_>) -> Draft {
     Draft { allocation, ..draft }
 }
 
-/// What a remedy gains.
+/// Rating of a remedy.
 struct Rating {
     gain: Option<Gain>,
     waste: f64,
-    /// The model has no cost for what this many lanes of one address take on their way there.
+    /// Whether the model lacks the cost of a request with this many lanes at one address.
     is_unknown: bool,
-    /// The gain's factor where the GPU merges the operations of a warp already.
+    /// Factor of the gain if the GPU already merges the operations of a warp.
     merged: Option<f64>,
-    /// Other lines that need their remedies, too, for the gain.
+    /// Other lines whose remedies are required for the gain.
     together: Vec<String>,
 }
 
@@ -171,12 +172,14 @@ impl Rating {
         let all = if alone.is_none() { found.saving_together(left_of) } else { None };
         let together = all.and_then(|(saving, lines)| Some((facts.gain_for(kernel, &saving, instead)?, lines)));
         let (gain, lines) = together.map_or((alone, Default::default()), |(gain, lines)| (Some(gain), lines));
-        // One operation per warp or block in global memory runs in parallel with the rest of the kernel, and costs what it takes longer.
+        // One operation per warp or block in global memory runs in parallel with the rest of the kernel, so only the
+        // time beyond the kernel's time is a cost.
         let is_parallel = !found.is_deep() && !found.is_shared();
         let waste = if is_parallel && !kernel.estimates.is_empty() && facts.kernel_seconds > 0.0 {
             gain.as_ref().map_or(0.0, |gain| gain.seconds) / facts.kernel_seconds
         } else {
-            // With several equally hot addresses, the remedy of one gains nothing, and each of them costs as much.
+            // With several equally hot addresses, the remedy of one address gains nothing, and each address has the
+            // full cost.
             let own = hottest.map_or(0, |hot| hot.lanes.saturating_sub(left.at(found, hot)));
             let own = if found.is_shared() { saving } else { Saving::new(found.limit(), own as f64) };
             facts.waste(kernel, &own, share(found.atomics.lanes, facts.requests(kernel).saturating_mul(32)))

@@ -1,5 +1,5 @@
-//! Lanes that access different words of one bank of shared memory: their request takes a pass for each (CUDA C++
-//! Programming Guide, "Shared Memory" of compute capability 5.x).
+//! Lanes that access different words of one bank of shared memory, so that their request takes one pass per word (CUDA
+//! C++ Programming Guide, "Shared Memory" of compute capability 5.x).
 
 use super::super::facts::banks::{Conflict, conflicts};
 use super::super::facts::padding::Padding;
@@ -36,7 +36,7 @@ described! {
 type Condition = fn(&Conflict<'_, '_>) -> bool;
 type MakeCause = fn(&Conflict<'_, '_>) -> Cause;
 
-/// The first cause whose condition is true.
+/// Conditions and causes; the first condition that is true determines the cause.
 const ORDER: &[(Condition, MakeCause)] = &[
     (|found| found.is_of_library(), |_| Cause::LibraryAlgorithm),
     (|found| found.has_padded_block_rows(), |_| Cause::BlockRows),
@@ -53,7 +53,7 @@ fn of_stride(found: &Conflict<'_, '_>) -> Cause {
     Cause::Stride { stride: Bytes(found.stride.map_or(0, i64::unsigned_abs)) }
 }
 
-/// Returns the remedy of a cause, with the padding that it applies.
+/// Returns the remedy of a cause, with the padding that the remedy applies.
 fn remedy(cause: &Cause, found: &Conflict<'_, '_>) -> (Remedy, Option<Padding>) {
     let (rows, cycles) = (found.row_padding, found.cycle_padding);
     let padded = |padding: Option<Padding>, pad: fn(Padding) -> Remedy, otherwise: Remedy| {
@@ -67,14 +67,14 @@ fn remedy(cause: &Cause, found: &Conflict<'_, '_>) -> (Remedy, Option<Padding>) 
             let padding = rows.map(|rows| Count(rows.elements.saturating_mul(rows.element)));
             (Remedy::ArrayPerMember { padding, left: rows.map(left) }, rows)
         }
-        // A few elements from lane to lane are a thread's own, and no row.
+        // A distance of a few elements between lanes is the data of one thread, and not a row.
         Cause::Stride { .. } if found.stride_elements() <= MOST_ITEMS && cycles.is_some() => {
             padded(cycles, pad_periodically, Remedy::ExchangeIndices)
         }
         Cause::Stride { .. } => padded(rows, pad_rows, Remedy::ExchangeIndices),
         Cause::ChangingStride => padded(cycles, pad_periodically, Remedy::SequentialAddressing),
         Cause::RowPerThread => (Remedy::InterleaveRows, None),
-        // A small table, and no region that the thread's number gives.
+        // Applies to small tables, and not to regions that the thread index selects.
         Cause::DataDependentIndex if found.access.is_load() && !found.is_of_thread => (Remedy::CopyPerLane, None),
         Cause::DataDependentIndex | Cause::ComputedIndex => {
             let padding = cycles.map(|cycles| Count(cycles.elements));
@@ -125,7 +125,7 @@ fn draft(facts: &Facts<'_>, found: &Conflict<'_, '_>) -> Option<Draft> {
     figures.set("mean_ideal", Ratio(share(found.ideal_passes, found.requests)));
     figures.set("worst", Count(request.passes.into()));
     figures.set("worst_ideal", Count(request.ideal.into()));
-    // Padding is counted in what one lane accesses at once.
+    // The unit of the padding is the data that one lane accesses at once.
     figures.set("unit", Bytes(request.bytes.into()));
     figures.set("collide", found.colliding_lanes().map(Shown));
     let excess = found.passes.saturating_sub(found.ideal_passes);
@@ -141,12 +141,12 @@ fn draft(facts: &Facts<'_>, found: &Conflict<'_, '_>) -> Option<Draft> {
         .evidence("padding_period", padding.map_or(f64::NAN, |padding| padding.period() as f64))
         .evidence("padded_passes", padding.map_or(f64::NAN, |padding| padding.passes.into()))
         .saves(facts, Saved::new(saving, share(excess, of_kernel)));
-    // One padding of an array is one change, whatever it leaves of each access.
+    // One padding of an array is one change, even if its effect differs between accesses.
     let draft = match padding.and(found.row_padding).or(padding) {
         Some(padding) => draft.alike(format!("{} behind {} of {}", padding.elements, padding.row, padding.element)),
         None => draft,
     };
-    // Where data or an unknown index decides over the banks, the remedy may not exist.
+    // If data or an unknown index determines the banks, the remedy may not be applicable.
     let is_unsure = matches!(cause, Cause::DataDependentIndex | Cause::ComputedIndex);
     let by_chance = is_unsure && draft.gain.as_ref().is_none_or(|gain| gain.factor < LEAST_UNSURE_GAIN);
     let is_negligible = by_chance && draft.score < WORTH_A_CHANGE;

@@ -1,4 +1,5 @@
-//! Block shapes that move more data between L2 and DRAM than another shape of as many threads would, by prediction.
+//! Block shapes that, according to the prediction, cause more traffic between L2 and DRAM than another shape with the
+//! same number of threads.
 
 use super::super::facts::launches::shape;
 use super::super::facts::shapes::better;
@@ -40,6 +41,6 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("best_block_z", f64::from(better.block[2]))
         .gain(gain_of_kernel(kernel, better.gain, 1.0))
         .score((1.0 - 1.0 / better.gain) * facts.kernel_share(kernel));
-    // The other shape was not run.
+    // The other shape was not measured.
     Some(draft.severity(Severity::Note))
 }

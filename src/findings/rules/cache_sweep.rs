@@ -1,5 +1,5 @@
-//! Data that is read from DRAM again after it left L2: by the next sweep, or by the kernel behind the one that wrote it (CUDA C++ Best
-//! Practices Guide, "L2 Cache").
+//! Data that is read from DRAM again after L2 has evicted it, either by the next sweep or by the kernel after the one
+//! that wrote it (CUDA C++ Best Practices Guide, "L2 Cache").
 
 use super::super::facts::handover::{Handover, handover};
 use super::super::facts::steps::{Needs, is_handed_over, needs};
@@ -31,7 +31,7 @@ described! {
 }
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    // What lies in host memory has a finding of its own.
+    // Data in host memory has a separate finding.
     let each = facts.profile.allocations.iter().filter(|allocation| !allocation.kind.contains("Host"));
     let found = each.filter_map(|allocation| {
         let of_handover = || handover(facts, allocation).and_then(|it| of_handover(facts, allocation, &it));
@@ -58,12 +58,13 @@ fn of_handover(facts: &Facts<'_>, allocation: &Allocation, it: &Handover<'_, '_>
         .evidence("touched_bytes", allocation.touched_bytes as f64)
         .evidence("saved_bytes", it.read_bytes.saturating_add(it.written_bytes) as f64)
         .evidence("launches", writer.launch_count().saturating_add(reader.launch_count()) as f64)
-        // What a program makes for itself once, in the place of data from elsewhere.
+        // A kernel that runs once and loads nothing generates input data, which programs usually receive from elsewhere.
         .note_if(writer.launch_count() == 1 && facts.loads_of(writer.id).next().is_none());
     Some(draft.saves(facts, Saved { saving, otherwise: LEAST_HANDED_SHARE, elsewhere }))
 }
 
-/// Why data is swept, and what to do; `None` where no thread can make several steps on what another kernel makes anew for each.
+/// Returns why data is swept repeatedly, and the remedy. Returns `None` if threads cannot execute several steps because
+/// another kernel writes new data for each step.
 fn classify(it: &Sweep<'_, '_>, needs: Needs, is_handed_over: bool) -> Option<(Cause, Remedy)> {
     let launches = Count(it.launches);
     Some(match (it.is_across, needs) {
@@ -85,7 +86,7 @@ fn of_sweep(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     let mut diagnosis = Diagnosis::new(&cause, &remedy);
     diagnosis.figures.set("times", Ratio(it.times));
     diagnosis.figures.set("touched", Bytes(allocation.touched_bytes));
-    // One sweep is left, of the writes too.
+    // The remedy leaves one sweep, including its writes.
     let part = 1.0 - 1.0 / it.times;
     let moved = |row: &ByKernel| {
         let sectors = row.metrics.dram.as_ref().map_or(0, |dram| dram.read_sectors.saturating_add(dram.write_sectors));
@@ -100,14 +101,15 @@ fn of_sweep(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
         .evidence("saved_bytes", part * moved_bytes(allocation) as f64)
         .evidence("launches", it.launches as f64);
     let draft = if matches!(needs, Needs::Nothing | Needs::Everything) {
-        // How small the data can be is not known.
+        // The minimum size of the data is unknown.
         draft.score(facts.waste(worst.kernel, &saving, part))
     } else {
         let elsewhere = if it.is_across { elsewhere } else { BTreeMap::new() };
-        // What launches sweep together, one launch that makes all steps keeps together.
+        // If launches sweep over several arrays together, one launch that executes all steps keeps all of them in
+        // cache.
         let shared = it.is_across.then(|| format!("launches {}", cause.id()));
         draft.one_cause(shared).saves(facts, Saved { saving, otherwise: part, elsewhere })
     };
-    // Steps that need what others make are written otherwise by few, and at some cost.
+    // If steps need results of other threads, the change is expensive and rarely made.
     Some(draft.note_if(needs != Needs::Itself))
 }

@@ -1,4 +1,5 @@
-//! Lines that a block uses again after L1 has evicted them: between the uses it touches more than L1 holds.
+//! Lines that a block reuses after L1 has evicted them, because the block touches more data between the uses than L1
+//! can contain.
 
 use super::super::facts::eviction::{Evicted, again_from_dram};
 use super::super::facts::reuse::evictions;
@@ -40,7 +41,7 @@ fn draft(facts: &Facts<'_>, it: &Evicted<'_, '_>) -> Draft {
         .evidence("l1_load_hit_rate", it.hit_rate)
         .gain(facts.gain(kernel, &saving))
         .score(facts.waste(kernel, &saving, it.beyond));
-    // Wasted sectors show as misses, too; where the kernel does not wait for L2, other tiles may gain nothing.
+    // Wasted sectors cause misses as well. If the kernel does not wait for L2, other tiles may have no gain.
     let is_note = it.worst.sums.excess_share() >= MOST_EXCESS || it.stream.is_none() && draft.gain.is_none();
     draft.note_if(is_note)
 }

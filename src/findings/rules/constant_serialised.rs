@@ -1,5 +1,5 @@
-//! Constant memory that lanes read at different addresses: it serves one address per pass (CUDA C++ Best Practices Guide,
-//! "Constant Memory").
+//! Constant memory that lanes read at different addresses, although it serves one address per pass (CUDA C++ Best
+//! Practices Guide, "Constant Memory").
 
 use super::super::gain::total;
 use super::super::prelude::*;
@@ -20,7 +20,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
         let least = LEAST_CONSTANT_PASSES * access.sums.ideal_passes.max(1) as f64;
         access.space == "constant" && access.sums.passes as f64 >= least
     };
-    // A statement may look up several elements of a table, as those of a round of a cipher.
+    // A statement may read several elements of a table, as a round of a cipher does.
     type Key<'a> = (u32, &'a str, u32, Option<u64>, Option<&'a str>);
     let mut statements: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
     for access in facts.accesses.iter().filter(serial) {
@@ -48,7 +48,7 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let draft = Draft::for_access(facts, Diagnosis::new(&cause, &Remedy::MoveTable), access)
         .evidence("requests", requests as f64)
         .evidence("passes", passes as f64)
-        // Tables that a kernel looks up in the same way are moved together.
+        // Tables that a kernel reads with the same pattern are moved together.
         .one_cause(Some("divergent-constant-addresses".to_owned()))
         .saves(facts, saved);
     Some(draft)

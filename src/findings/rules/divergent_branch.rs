@@ -1,5 +1,5 @@
-//! Branches whose sides lanes of one warp take: the warp runs both, each with part of its lanes (CUDA C++ Best Practices Guide,
-//! "Branching and Divergence").
+//! Branches at which lanes of one warp diverge, so that the warp executes both sides, each with a part of its lanes
+//! (CUDA C++ Best Practices Guide, "Branching and Divergence").
 
 use super::super::facts::branches::{self, Number};
 use super::super::prelude::*;
@@ -32,41 +32,42 @@ described! {
     }
 }
 
-/// A branch with what classification depends on.
+/// A branch with the properties that determine its cause.
 struct Divergent<'f, 'a> {
     facts: &'f Facts<'a>,
     kernel: &'a Kernel,
     branch: &'f Branch,
     number: Option<Number>,
-    /// Both sides are long.
+    /// Whether both sides are long.
     is_both: bool,
-    /// Lanes diverge in few of its executions.
+    /// Whether lanes diverge in few executions of the branch.
     is_seldom: bool,
-    /// Lanes diverge in nearly all of them, as where a row is shorter than a warp.
+    /// Whether lanes diverge in nearly all executions, as for rows that are shorter than a warp.
     is_always: bool,
-    /// Few lanes of a warp are on the smaller side.
+    /// Whether few lanes of a warp are on the smaller side.
     is_few: bool,
     is_alone: bool,
     is_little: bool,
-    /// A warp executes it several times.
+    /// Whether a warp executes the branch several times.
     is_iterated: bool,
 }
 
 type Condition = fn(&Divergent<'_, '_>) -> bool;
 
-/// Condition, cause and remedy, and whether the remedy makes full warps.
+/// A condition, a cause with its remedy, and a condition that is true if the remedy creates full warps.
 type Row = (Condition, Option<(Cause, Remedy)>, Condition);
 
 const YES: Condition = |_| true;
 const NO: Condition = |_| false;
 
-/// The first that fits: a condition, cause and remedy (none where no user would change the branch), and whether the remedy makes full
-/// warps of the same work, which is what it gains.
+/// Conditions with causes and remedies; the first condition that is true applies. A row without a cause and remedy is
+/// for branches that no user would change. The last column states whether the remedy executes the same work in full
+/// warps; the gain is that of full warps.
 const ORDER: &[Row] = &[
-    // Lanes that meet at an address try again, which atomic-contention is about.
+    // Lanes that collide at an address try again; atomic-contention reports this.
     (|it| it.branch.decided_by.contains(&Decider::Attempt), None, NO),
     (|it| branches::is_step_of_scan(it.facts, it.branch), None, NO),
-    // What only the caller decides has no work to order.
+    // If only the caller decides, there is no work to reorder.
     (|it| it.branch.decided_by == [Decider::Call], None, NO),
     // Loops.
     (|it| branches::waits_for_others(it.facts, it.branch), Some((Cause::WaitingLoop, Remedy::WaitInOneLane)), NO),
@@ -76,16 +77,16 @@ const ORDER: &[Row] = &[
         Some((Cause::VaryingTripCount, Remedy::GroupByTripCount)),
         |it| it.number.is_none(),
     ),
-    // They collect already.
+    // These branches already collect their work in a list.
     (|it| it.number.is_none() && branches::appends(it.facts, it.branch), None, NO),
-    // The thread's number decides.
+    // Branches whose side the thread index determines.
     (|it| branches::is_election(it.branch), Some((Cause::FewLanes, Remedy::ShortenPart)), NO),
     (|it| it.is_interleaved(), Some((Cause::InterleavedThreads, Remedy::RenumberThreads)), YES),
-    // A warp that takes a few instructions under a condition loses little.
+    // A warp that executes a few instructions under a condition loses little.
     (|it| it.is_little && !it.leaves_lanes_out(), None, NO),
     (|it| it.is_of_few_lanes(), Some((Cause::FewLanes, Remedy::ShortenPart)), NO),
     (|it| it.leaves_threads_out(), Some((Cause::ThreadsLeftOut, Remedy::FillThreads)), YES),
-    // Data or what is computed decides.
+    // Branches whose side loaded or computed data determines.
     (|it| it.number.is_none() && branches::runs_at_most(it.branch, SHORT), None, NO),
     (|it| it.selects_lanes(), Some((Cause::ValueSelectsLanes, Remedy::CollectInList)), |it| it.is_seldom || it.pays()),
     (|it| it.number.is_none(), Some((Cause::ValueSelectsSide, Remedy::SortBySide)), |it| !it.is_iterated),
@@ -129,7 +130,8 @@ impl<'f, 'a> Divergent<'f, 'a> {
         self.number == Some(Number::Compared) && self.is_always && !self.is_few
     }
 
-    /// A few threads of a launch, or one lane or a few of the warps of each block, do what the branch is about.
+    /// Returns whether a few threads of a launch, or at most a few lanes of the warps of each block, execute the main
+    /// work of the branch.
     fn is_of_few_lanes(&self) -> bool {
         let most = FEW_THREADS.saturating_mul(self.kernel.recorded_launches().max(1));
         let is_for_a_few = || branches::longest_side(self.branch).is_some_and(|(_, lanes)| lanes <= most);
@@ -137,7 +139,7 @@ impl<'f, 'a> Divergent<'f, 'a> {
         !self.is_little && (is_for_a_few() || self.number.is_some() && is_of_blocks)
     }
 
-    /// The thread's number leaves threads without work: at a bound, or all along.
+    /// Returns whether the thread index leaves threads without work, either at a bound or permanently.
     fn leaves_threads_out(&self) -> bool {
         self.number.is_some() && (self.is_seldom || !self.is_both)
     }
@@ -146,17 +148,18 @@ impl<'f, 'a> Divergent<'f, 'a> {
         self.number.is_none() && (self.is_seldom || !self.is_both)
     }
 
-    /// A list, or another order of the data, costs what neighbouring threads have in neighbouring elements now.
+    /// Returns whether the gain of a list, or of another order of the data, exceeds its cost. With either, neighbouring
+    /// threads no longer access neighbouring elements.
     fn pays(&self) -> bool {
         self.branch.ends_loop || self.of_kernel() >= LEAST_TO_COLLECT
     }
 
-    /// Share of the kernel's lane slots that are idle.
+    /// Returns the idle share of the kernel's lane slots.
     fn of_kernel(&self) -> f64 {
         share(self.branch.idle_lane_slots, self.kernel.lane_slots.issued)
     }
 
-    /// Returns the same work in full warps, which would issue that much fewer instructions.
+    /// Returns the saving if full warps execute the same work, because they issue fewer instructions.
     fn saving(&self, passes: f64) -> Saving {
         let part = self.of_kernel();
         let estimate = self.kernel.estimates.first();
@@ -167,7 +170,8 @@ impl<'f, 'a> Divergent<'f, 'a> {
         saving.and(Saving::new("shared", passes)).and(Saving::new("l1_data", passes))
     }
 
-    /// Passes over shared memory that full warps save: threads that are numbered from 0 on access neighbouring words.
+    /// Returns the passes over shared memory that full warps save, because threads with consecutive indices access
+    /// neighbouring words.
     fn passes(&self) -> f64 {
         let is_interleaved = self.number == Some(Number::Interleaved);
         if is_interleaved { branches::sparse_passes(self.facts, self.branch) } else { 0.0 }
@@ -197,7 +201,8 @@ fn draft(it: &Divergent<'_, '_>) -> Option<Draft> {
         return None;
     }
     let gain = it.facts.gain(it.kernel, &saving).filter(|_| fills_warps);
-    // Where something else is slower, full warps would gain nothing; and no user makes full warps of each border.
+    // If another limit is slower, full warps have no gain. In addition, users do not create full warps for every
+    // border.
     let is_little = it.is_little && passes <= 0.0;
     let is_worth = gain.as_ref().is_some_and(|gain| !is_little && (!it.is_seldom || gain.factor >= LEAST_SELDOM_GAIN));
     let frame = Frame { function: String::new(), file: branch.file.clone(), line: branch.line, column: branch.column };
@@ -213,11 +218,12 @@ fn draft(it: &Divergent<'_, '_>) -> Option<Draft> {
     Some(draft.note_if(!is_worth))
 }
 
-/// Adds what all causes have: how often lanes diverge, which sides they take and what these issue.
+/// Adds the figures of all causes: how often lanes diverge, which sides they take, and how many instructions the sides
+/// issue.
 fn with_figures(mut diagnosis: Diagnosis, it: &Divergent<'_, '_>) -> Diagnosis {
     let branch = it.branch;
     let lanes = branch.lanes.iter().copied().total();
-    // Of a switch, sides that no lane takes are left out.
+    // Sides of a switch that no lane takes are omitted.
     let is_taken = |side: &usize| branch.lanes.len() <= 2 || branch.lanes[*side] > 0;
     let taken = || (0..branch.lanes.len()).filter(is_taken).take(MOST_SIDES);
     let sides: Vec<String> = taken().map(|side| words::percent(share(branch.lanes[side], lanes))).collect();

@@ -1,5 +1,5 @@
-//! Double precision on a GPU that has few units for it, or where nothing requires it (CUDA C++ Programming Guide,
-//! "Arithmetic Instructions").
+//! Double precision on a GPU with few double-precision units, or double precision that the data does not require (CUDA
+//! C++ Programming Guide, "Arithmetic Instructions").
 
 use super::super::facts::precision::{Doubles, doubles};
 use super::super::prelude::*;
@@ -45,7 +45,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("fp32_per_fp64", ratio)
         .gain(facts.gain_for(kernel, &saving, instead))
         .score(facts.waste(kernel, &saving, doubles.on_worst));
-    // Where memory takes longer, the units keep up.
+    // If memory is slower, the time of the units is hidden.
     let is_hidden = draft.gain.is_none();
     Some(draft.note_if(is_hidden))
 }

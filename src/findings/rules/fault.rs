@@ -1,4 +1,4 @@
-//! Accesses outside of their allocations, misaligned ones, and barriers that not all of a block reach.
+//! Out-of-bounds accesses, misaligned accesses, and barriers that some threads of a block do not reach.
 
 use super::super::facts::faults::{called_at, race_of};
 use super::super::prelude::*;
@@ -114,10 +114,11 @@ fn diagnosis(facts: &Facts<'_>, fault: &Fault, is_called: bool) -> Diagnosis {
 fn draft(facts: &Facts<'_>, count: u64, fault: &Fault) -> Draft {
     let caller = called_at(facts, fault);
     let diagnosis = diagnosis(facts, fault, caller.is_some());
-    // A GPU that counts each barrier for the other does what was meant, in part of the programs that do this.
+    // If a GPU counts barriers on different lines as the same barrier, some programs with this error behave as
+    // intended.
     let severity = match diagnosis.cause {
         "misaligned-local-address" => Severity::Note,
-        // What other variables hold may not matter, as that of threads beyond the data.
+        // Values of other variables may be irrelevant, for example those of threads beyond the end of the data.
         "outside-shared-variable" => Severity::Warning,
         _ if fault.other.is_some() => Severity::Warning,
         _ => Severity::Error,

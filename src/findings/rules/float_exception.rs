@@ -33,13 +33,13 @@ described! {
     }
 }
 
-/// Rank of what reaches no allocation: after whatever costs time.
+/// Score of exceptional values that reach no allocation, which ranks them below findings that cost time.
 const UNSEEN_SCORE: f64 = 0.02;
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let origins = &facts.profile.float_origins;
     let stored = origins.iter().filter_map(|origin| of_origin(facts, origin));
-    // An operation whose value reaches memory is reported there.
+    // Operations whose value reaches memory are reported at the store.
     let stored_by: BTreeSet<(u32, &Frame)> =
         origins.iter().flat_map(|one| &one.steps).map(|step| (step.kernel, &step.frame)).collect();
     let is_new = |row: &&FloatException| !stored_by.contains(&(row.kernel, &row.frame));
@@ -60,7 +60,7 @@ fn operands(row: &FloatException) -> Shown {
     Shown(row.operands.join(", "))
 }
 
-/// Returns the lines between the last of the steps, which made the value, and the store; none where they are one line.
+/// Returns the lines between the last step, which computed the value, and the store; none if both are on one line.
 fn way(steps: &[FloatStep]) -> Option<Shown> {
     let source = steps.last()?;
     let mut lines: Vec<u32> = steps.iter().rev().map(|step| step.frame.line).filter(|&line| line != 0).collect();
@@ -72,7 +72,7 @@ fn way(steps: &[FloatStep]) -> Option<Shown> {
 
 fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
     let store = origin.store()?;
-    // Of a NaN that comes from an infinity, the steps lead on to what made that.
+    // If a NaN comes from an infinity, the previous steps lead to the operation that created the infinity.
     let makes = |step: &FloatStep| origin.kind == "nan" && results_of(facts, step, &["nan"]).is_some();
     let made = origin.steps.iter().position(makes);
     let steps = made.map_or(&origin.steps[..], |at| &origin.steps[..=at]);
@@ -115,7 +115,7 @@ fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
                 (Cause::Invalid { memory, operation, operands: shown, thread, block, way }, Remedy::GuardOperand)
             }
         }
-        // The initialisation check fills memory with NaNs: that nothing has written it is the finding.
+        // The initialisation check fills memory with NaNs, so the finding about uninitialised memory is sufficient.
         None if is_loaded && is_uninitialised(facts, source) => return None,
         None if is_loaded => {
             let from = name(source.allocation);
@@ -129,7 +129,7 @@ fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
     Some(draft(Diagnosis::new(&cause, &remedy), store, source, Severity::Error, lanes))
 }
 
-/// Returns whether the load reads memory that nothing has written, as the initialisation check has found.
+/// Returns whether the load reads uninitialised memory, according to the initialisation check.
 fn is_uninitialised(facts: &Facts<'_>, load: &FloatStep) -> bool {
     facts.profile.uninitialised.iter().any(|row| {
         row.kernel == Some(load.kernel) && (&row.frame.file, row.frame.line) == (&load.frame.file, load.frame.line)
@@ -142,7 +142,7 @@ fn draft(diagnosis: Diagnosis, store: &FloatStep, source: &FloatStep, severity: 
     draft.evidence("lanes", lanes as f64).evidence("offset", store.offset as f64)
 }
 
-/// What is exceptional and reaches no allocation, as far as the check has seen.
+/// Creates the finding for an exceptional value that, as far as the check has observed, reaches no allocation.
 fn of_exception(row: &FloatException) -> Option<Draft> {
     let (operation, operands, times) = (Name(row.operation.clone()), operands(row), Count(row.lanes));
     let format = Name(row.format.clone());

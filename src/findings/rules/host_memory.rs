@@ -1,4 +1,4 @@
-//! Host memory that kernels reach where it is, again and again: each miss goes over the bus.
+//! Host memory that kernels access repeatedly without a copy, so that each miss uses the bus.
 
 use super::super::prelude::*;
 use super::super::thresholds::transfers::*;
@@ -27,7 +27,8 @@ fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     let dram = allocation.metrics.dram.as_ref()?;
     let moved = dram.read_sectors.saturating_add(dram.write_sectors).saturating_mul(SECTOR_BYTES);
     let per_touched = |bytes: u64| bytes as f64 / allocation.touched_bytes.max(1) as f64;
-    // No program can rely on what caches keep of host memory from launch to launch: uses count by what lanes request.
+    // No program can rely on host memory remaining in caches between launches, so requested bytes determine the number
+    // of uses.
     let (times, uses) = (per_touched(moved), per_touched(allocation.metrics.bytes));
     let requested = if uses >= LEAST_USES { allocation.metrics.bytes } else { 0 };
     if moved.max(requested) < LEAST_MAPPED_BYTES || moved < LEAST_BUS_BYTES {

@@ -1,4 +1,4 @@
-//! Results that come to the host after each launch, and maybe go back for the next one.
+//! Results that are copied to the host after each launch, and may be copied back for the next launch.
 
 use super::super::prelude::*;
 use super::super::thresholds::transfers::*;
@@ -16,7 +16,7 @@ described! {
     }
 }
 
-/// What becomes of results on the host.
+/// Use of the results on the host.
 enum Trip<'c, 'a> {
     Returned(&'c Copies<'a>),
     Replaced(&'c Copies<'a>),
@@ -29,7 +29,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     all.iter().filter(is_result).filter_map(|back| draft(facts, back, &classify(facts, back, &all)?)).collect()
 }
 
-/// What becomes of them: the first that fits.
+/// Returns the use of the results on the host. The first case that applies is returned.
 fn classify<'c, 'a>(facts: &Facts<'a>, back: &Copies<'a>, all: &'c [Copies<'a>]) -> Option<Trip<'c, 'a>> {
     let forth = || all.iter().filter(|one| one.to_device() && one.are_large_and_new());
     let is_repeated = back.count >= LEAST_REPEATED_COPIES;
@@ -44,13 +44,14 @@ fn classify<'c, 'a>(facts: &Facts<'a>, back: &Copies<'a>, all: &'c [Copies<'a>])
     }
 }
 
-/// Returns whether about as much goes from the same host memory to the device, after it has come.
+/// Returns whether a similar number of bytes is copied from the same host memory to the device afterwards.
 fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
     forth.bytes.saturating_mul(2) >= back.bytes && forth.comes_after(back) && back.shares_host_memory(forth)
 }
 
-/// Returns whether as much goes to the device from other host memory each time: to the same memory, or to other memory, also
-/// after the last launch, where no launch has new input.
+/// Returns whether the same number of bytes is copied to the device from different host memory each time. The
+/// destination is the same memory or different memory, and copies also follow the last launch, when no launch needs new
+/// input.
 fn replaces(facts: &Facts<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
     let launches = facts.profile.kernels.iter().map(|kernel| kernel.launch_count()).total();
     let is_after_all = |copies: &Copies<'_>| copies.launches.is_some_and(|(_, last)| last >= launches);
@@ -64,7 +65,7 @@ fn replaces(facts: &Facts<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
         && forth.fills_host_memory(facts)
 }
 
-/// Returns whether launches between these copies get data of their own from the host.
+/// Returns whether launches between these copies receive separate input data from the host.
 fn has_inputs(back: &Copies<'_>, all: &[Copies<'_>]) -> bool {
     let Some((first, last)) = back.launches else { return true };
     let meanwhile =
@@ -86,7 +87,7 @@ fn draft(facts: &Facts<'_>, back: &Copies<'_>, trip: &Trip<'_, '_>) -> Option<Dr
     let share = facts.program_share(seconds);
     let (cause, remedy, is_sure) = match trip {
         Trip::Returned(_) => (Cause::Returned { to, line }, Remedy::Keep { other }, true),
-        // Host memory of its own for each copy may be the input that each launch has.
+        // If each copy has separate host memory, the memory may be the input of a launch.
         Trip::Replaced(forth) => {
             let is_sure = back.overwrites_host(facts) && forth.overwrites_host(facts) && share >= DOMINANT_SHARE;
             (Cause::Replaced { to, line }, Remedy::ComputeOnDevice, is_sure)
@@ -101,7 +102,7 @@ fn draft(facts: &Facts<'_>, back: &Copies<'_>, trip: &Trip<'_, '_>) -> Option<Dr
     figures.set("bytes", Bytes(moved));
     figures.set("time", Seconds(seconds));
     figures.set("kernels", Seconds(facts.kernel_seconds));
-    // New data has to go to the device in any case.
+    // New data must be copied to the device in any case.
     let gain = facts.program_gain(seconds).filter(|_| !matches!(trip, Trip::Replaced(_)));
     let draft = Draft::new(diagnosis).at_copies(back).evidence("bytes", moved as f64).gain(gain).score(share);
     Some(draft.note_if(!is_sure))

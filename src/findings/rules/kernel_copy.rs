@@ -25,12 +25,12 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// Returns whether the kernel executes no arithmetic but that of addresses.
+/// Returns whether the kernel executes only arithmetic for addresses.
 fn computes_nothing(kernel: &Kernel) -> bool {
     ["fp16", "fp32", "fp64", "special", "tensor"].iter().all(|class| !kernel.instructions.contains_key(*class))
 }
 
-/// Returns the copies that a kernel consists of, if it consists of copies alone.
+/// Returns the copies of a kernel, if the kernel only copies.
 fn pairs<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel) -> Option<Vec<Pair<'f, 'a>>> {
     let mut pairs = Vec::new();
     let accesses: Vec<&Access<'_>> = facts.accesses.iter().filter(|access| access.kernel.id == kernel.id).collect();
@@ -41,8 +41,8 @@ fn pairs<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel) -> Option<Vec<Pair<'f, '
     (!pairs.is_empty() && accesses.len() == 2 * pairs.len()).then_some(pairs)
 }
 
-/// Returns whether one statement copies all of one array to all of another, each element to its own place; other kernels make the
-/// first and use the second.
+/// Returns whether one statement copies all of an array to another array without reordering elements. Other kernels
+/// must write the first array and read the second one.
 fn is_copied(facts: &Facts<'_>, load: &Access<'_>, store: &Access<'_>) -> bool {
     let is_one_statement = (load.file, load.line, load.bytes) == (store.file, store.line, store.bytes)
         && load.sums.lanes == store.sums.lanes

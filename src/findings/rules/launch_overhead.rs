@@ -1,4 +1,4 @@
-//! Many launches that take less than their starts.
+//! Launches that are frequent and take less time than their starts.
 
 use super::super::facts::launches::{Launches, Structure};
 use super::super::prelude::*;
@@ -23,7 +23,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let (mergeable, mut others): (Vec<_>, Vec<_>) = kernels
         .filter(Launches::are_starts)
         .partition(|launches| matches!(launches.structure, Structure::Independent(_)));
-    // Kernels that take turns are one sequence of launches.
+    // Kernels that alternate are one sequence of launches.
     others.sort_by_key(|launches| std::cmp::Reverse(launches.count));
     let groups = mergeable.into_iter().map(|launches| vec![launches]).chain([others]);
     groups.filter_map(|launches| draft(facts, &launches)).collect()
@@ -50,7 +50,7 @@ fn diagnosis(facts: &Facts<'_>, launches: &[Launches<'_>], structure: Structure)
     diagnosis
 }
 
-/// Returns the finding of launches, at the most frequent of them.
+/// Returns the finding for a sequence of launches, at the position of the most frequent kernel.
 fn draft(facts: &Facts<'_>, launches: &[Launches<'_>]) -> Option<Draft> {
     let first = launches.first()?;
     let starts: f64 = launches.iter().map(Launches::start_seconds).sum();

@@ -1,5 +1,5 @@
-//! Grids whose last wave of blocks fills few of the GPU's SMs: the rest waits for it (Nsight Compute, "Tail Effect" of its section
-//! on launch statistics).
+//! Grids whose last wave of blocks fills few of the GPU's SMs, so that the other SMs are idle (Nsight Compute, "Tail
+//! Effect" in the section on launch statistics).
 
 use super::super::facts::launches::shape;
 use super::super::gain::{OF_ALL_SMS, gain_of_kernel};
@@ -31,7 +31,8 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         return None;
     }
     let (waves, last) = (blocks.div_ceil(wave), (blocks - 1) % wave + 1);
-    // Blocks that share an SM in the last wave are done sooner: what one SM does more than the others is lost for sure.
+    // Blocks that share an SM in the last wave run faster. Only the additional time of the SM with the most blocks is
+    // certainly lost.
     let idle_of = |slots: u64| 1.0 - blocks as f64 / (blocks.div_ceil(slots) as f64 * slots as f64);
     let (empty, lost) = (idle_of(wave), idle_of(sms));
     if empty < LEAST_TAIL || lost < LEAST_LOST {
@@ -54,6 +55,6 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("empty_share", empty)
         .gain(gain_of_kernel(kernel, 1.0, 1.0 - lost))
         .score(empty * of_time);
-    // The estimate contains neither how long blocks take nor what else runs meanwhile.
+    // The estimate contains neither the duration of blocks nor kernels that run concurrently.
     Some(draft.severity(Severity::Note))
 }

@@ -1,4 +1,5 @@
-//! Arrays of a thread that lie in local memory, mostly as their index is computed: registers have no addresses.
+//! Arrays of a thread in local memory, usually because their index is computed at run time and registers cannot be
+//! indexed.
 
 use super::super::facts::local::{LocalVariable, local_variables};
 use super::super::gain::total;
@@ -20,7 +21,7 @@ described! {
 
 type Classifier = fn(&LocalVariable<'_, '_>) -> Option<Cause>;
 
-/// In this order: the first that applies is the cause.
+/// Classifiers of causes; the first one that applies determines the cause.
 const ORDER: &[Classifier] = &[
     |it| {
         names(it.indexed_members())
@@ -49,8 +50,8 @@ impl Cause {
         }
     }
 
-    /// What findings of several variables have in common that one change fixes: a function, or a loop with an element of each in each
-    /// iteration.
+    /// Returns the common part of findings about several variables that one change fixes: a function, or a loop that
+    /// accesses an element of each variable per iteration.
     fn shared_by(&self, requests: u64, bytes: u64) -> Option<String> {
         match self {
             Cause::PassedToFunction { function, .. } => Some(format!("passed to {}", function.as_ref()?.0)),
@@ -60,7 +61,7 @@ impl Cause {
     }
 }
 
-/// What is found of a variable.
+/// A finding about a variable, before findings are merged.
 struct Found<'f> {
     variable: &'f str,
     is_parameter: bool,
@@ -92,7 +93,8 @@ fn found<'f>(facts: &Facts<'_>, variable: &LocalVariable<'f, '_>) -> Option<Foun
     Some(Found { variable: variable.name, is_parameter: variable.is_parameter(), draft })
 }
 
-/// Adds what functions call their parameters to the finding of what is passed to them, where the kernel has one.
+/// Merges the finding about a function's parameter into the finding about the variable that is passed to it, if the
+/// kernel has such a finding.
 fn joined(facts: &Facts<'_>, found: Vec<Found<'_>>) -> Vec<Draft> {
     let (parameters, own): (Vec<Found<'_>>, Vec<Found<'_>>) = found.into_iter().partition(|one| one.is_parameter);
     let mut own: Vec<(Draft, Vec<&str>)> = own.into_iter().map(|one| (one.draft, Vec::new())).collect();

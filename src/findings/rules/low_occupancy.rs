@@ -1,4 +1,5 @@
-//! Kernels whose blocks take shared memory that they do not use, so that few fit on an SM (CUDA C++ Best Practices Guide, "Occupancy").
+//! Kernels whose blocks reserve shared memory that they do not use, so that few blocks fit on an SM (CUDA C++ Best
+//! Practices Guide, "Occupancy").
 
 use super::super::facts::occupancy::{UnusedShared, unused_shared};
 use super::super::prelude::*;
@@ -43,6 +44,6 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("stored_shared_bytes", shared.stored as f64)
         .evidence("occupancy", now)
         .evidence("possible_occupancy", then);
-    // The estimate contains no latencies: what more warps hide is not known.
+    // The estimate contains no latencies, so the latencies that more warps would hide are unknown.
     Some(draft.score(OCCUPANCY_WEIGHT * of_time * (1.0 - now / then.max(now))).severity(Severity::Warning))
 }

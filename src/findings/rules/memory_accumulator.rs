@@ -1,6 +1,6 @@
-//! A value that a loop stores at one address in each iteration, loaded from there before or not: it belongs in a register until the
-//! loop has ended (CUDA C++ Best Practices Guide, "Memory Optimizations"; the compiler may not keep it there where another pointer
-//! could lead to it).
+//! A value that a loop stores at one address in each iteration, with or without loading it first. The value should be
+//! in a register until the loop ends (CUDA C++ Best Practices Guide, "Memory Optimizations"). The compiler may not keep
+//! it in a register if another pointer may alias the address.
 
 use super::super::facts::accumulator::{is_stored_in_place, with_loads};
 use super::super::prelude::*;

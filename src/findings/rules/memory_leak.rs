@@ -1,4 +1,4 @@
-//! Memory that a loop allocates and never frees, and with `--check-leaks` all that is never freed.
+//! Memory that a loop allocates and never frees, and with `--check-leaks` all memory that is never freed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,11 +25,11 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let leaked: Vec<_> = all.iter().filter(|site| is_leaked(site)).collect();
     let reported: BTreeSet<u64> = leaked.iter().flat_map(|site| &site.rows).map(|row| row.id).collect();
     let left = |row: &&Allocation| facts.profile.run.leak_check && !reported.contains(&row.id) && is_left(row);
-    // One line and variable are one thing to change, in however many calls.
+    // One line and variable are one change, independent of the number of calls.
     let mut by_place: BTreeMap<_, Vec<&Allocation>> = BTreeMap::new();
     for row in facts.profile.allocations.iter().filter(left) {
         let place = innermost(&row.path).map(|frame| (&frame.file, frame.line));
-        // Without a place, each is on its own.
+        // Allocations without a source position are reported separately.
         let own = if place.is_some() { 0 } else { row.id };
         by_place.entry((place, &row.name, own)).or_default().push(row);
     }
@@ -37,7 +37,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     leaked.iter().filter_map(|site| draft(facts, site)).chain(at_exit).collect()
 }
 
-/// Kinds of memory that the program has to free, besides those whose names begin with `cudaMalloc`.
+/// Kinds of memory that the program must free, in addition to kinds whose names start with `cudaMalloc`.
 const FREED_BY_THE_PROGRAM: [&str; 2] = ["device_heap", "cuMemMap"];
 
 fn is_left(row: &Allocation) -> bool {
@@ -62,8 +62,8 @@ fn left_at_exit(facts: &Facts<'_>, rows: &[&Allocation]) -> Draft {
     Draft { severity: Severity::Warning, score: MEMORY_WEIGHT * share(all, allocated_bytes(facts)), ..draft }
 }
 
-/// Returns whether launches come between the allocations, none of which is freed, for one variable. Those of a setup loop come
-/// one after the other, and elements of an array and members keep their pointers.
+/// Returns whether launches occur between the allocations for one variable, none of which is freed. Allocations of a
+/// setup loop have no launches in between, and elements of an array and members keep their pointers.
 fn is_leaked(site: &AllocationSite<'_>) -> bool {
     let count = site.count();
     count >= LEAST_ALLOCATIONS
@@ -84,6 +84,6 @@ fn draft(facts: &Facts<'_>, site: &AllocationSite<'_>) -> Option<Draft> {
         .evidence("allocations", count as f64)
         .evidence("bytes", bytes as f64);
     let severity = if bytes >= LEAST_RETAINED_BYTES { Severity::Warning } else { Severity::Note };
-    // It costs memory, not time.
+    // A leak costs memory, and no time.
     Some(Draft { severity, score: MEMORY_WEIGHT * share(bytes, allocated_bytes(facts)), ..draft })
 }

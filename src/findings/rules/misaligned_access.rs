@@ -1,5 +1,5 @@
-//! Requests of neighbouring lanes that start within a sector: they touch one sector more (CUDA C++ Best Practices
-//! Guide, "A Sequential but Misaligned Access Pattern").
+//! Requests of neighbouring lanes that start within a sector, so that they touch an additional sector (CUDA C++ Best
+//! Practices Guide, "A Sequential but Misaligned Access Pattern").
 
 use super::super::facts::{address, index, staging};
 use super::super::prelude::*;
@@ -22,31 +22,31 @@ described! {
 }
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    // Pointers into one allocation lead to parts of it, of which each starts somewhere.
+    // Pointers into one allocation refer to different parts of it, and each part has a different start.
     type Key<'a> = (u32, Option<u64>, Option<&'a str>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
     let global = |access: &&Access<'_>| access.space == "global" && access.allocation.is_some() && !access.is_opaque;
     for access in facts.accesses.iter().filter(global) {
         groups.entry((access.kernel.id, access.allocation, access.variable())).or_default().push(access);
     }
-    // By allocation, with the number of its pointers.
+    // Groups pointers by allocation, with the number of pointers.
     let mut parts: BTreeMap<(u32, Option<u64>), (Vec<Found<'_>>, usize)> = BTreeMap::new();
     for ((kernel, allocation, _), accesses) in &groups {
         let (all, pointers) = parts.entry((*kernel, *allocation)).or_default();
         all.extend(found(facts, accesses));
         *pointers += usize::from(accesses.iter().any(|access| is_contiguous(access)));
     }
-    // Arrays on one line with one cause are one thing to change.
+    // Arrays on one line with one cause are one change.
     let mut lines: BTreeMap<(u32, &str, u32, String), Vec<Found<'_>>> = BTreeMap::new();
     for (mut found, pointers) in parts.into_values() {
-        // Next to one that is aligned, two may be the neighbours on both sides.
+        // If another pointer is aligned, two misaligned pointers may be the neighbours on both sides.
         if found.len() < pointers && found.len() <= STENCIL_NEIGHBOURS {
             continue;
         }
         let is_offset = |one: &Found<'_>| matches!(one.cause, Cause::DataOffset { .. });
         let are_parts = found.len() > 1 && found.iter().all(is_offset);
         for mut found in found.drain(..) {
-            // Of an offset that several arrays have, the lines are one thing, too.
+            // If several arrays have the same offset, their lines are one change as well.
             let line = if is_offset(&found) { 0 } else { found.worst.line };
             if are_parts {
                 let allocation = describe_known(facts.memory(found.worst));
@@ -59,7 +59,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     lines.into_values().filter_map(|found| draft(facts, found)).collect()
 }
 
-/// What is found of one pointer.
+/// A misaligned pointer, before findings are merged.
 struct Found<'a> {
     cause: Cause,
     remedy: Remedy,
@@ -67,7 +67,7 @@ struct Found<'a> {
     hits: Vec<&'a Access<'a>>,
 }
 
-/// Returns the finding of one cause: of the array that loses most, with the others' names.
+/// Returns the finding for one cause: at the array that loses most, with the names of the other arrays.
 fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
     found.sort_by_key(|one| (std::cmp::Reverse(one.worst.sums.excess()), one.worst.column, one.worst.allocation));
     let hits: Vec<&Access<'_>> = found.iter().flat_map(|one| one.hits.iter().copied()).collect();
@@ -85,9 +85,10 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
     diagnosis.figures.set("others", names(others));
     let waste = wasted_by(&hits);
     let gain = facts.gain(worst.kernel, &Saving::by_coalescing(&hits, facts));
-    // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
+    // Neighbouring warps share the sectors at their boundaries, so caches hide a part of the cost that the estimate
+    // does not model.
     let score = waste.max(of_kernel * facts.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
-    // Longer rows are more bytes: where little is gained for these, it is a note.
+    // Longer rows have more bytes. If the gain is small, the finding is a note.
     let is_gained = gain.is_some() || facts.estimate(worst.kernel).is_none();
     let is_little = gain.as_ref().is_none_or(|gain| gain.factor < LEAST_GAIN_OF_BORDERS);
     let is_note = match remedy {
@@ -104,27 +105,29 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
         .gain(gain)
         .score(score)
         .note_if(is_note);
-    // The user chooses the start of the data that a library gets.
+    // The user determines the start of the data that is passed to a library.
     (draft.severity > Severity::Note || !is_system(&worst.kernel.file)).then_some(draft)
 }
 
-/// A stencil reads its neighbours in addition to the element itself, and only one of the three can be aligned. So all
-/// accesses of the kernel through one pointer have to be misaligned, or the rows start anywhere.
+/// Returns the misaligned accesses through one pointer, if alignment is possible. A stencil reads neighbours in
+/// addition to the element itself, and only one of the three can be aligned. Therefore, all accesses of the kernel
+/// through the pointer must be misaligned, or the rows must start at arbitrary positions.
 fn found<'a>(facts: &Facts<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>> {
     let misaligned = |access: &Access<'_>| share(access.pattern.misaligned, access.pattern.contiguous) >= 0.5;
     let are_off = accesses.iter().all(|access| !is_contiguous(access) || misaligned(access) && !access.has_aligned);
-    // Neighbours on both sides without the element between them: whatever is moved, one of them stays off.
+    // If a kernel reads the neighbours on both sides without the element between them, one of them is always
+    // misaligned.
     let offsets: BTreeSet<u64> = accesses.iter().flat_map(|access| &access.sector_offsets).copied().collect();
     if !are_off || offsets.len() > 1 {
         return None;
     }
-    // Where a loaded index gives the start, as of a row of a sparse matrix, no layout aligns it.
+    // If a loaded index determines the start, as for a row of a sparse matrix, no layout aligns it.
     let hit = |access: &&&Access<'_>| {
         is_contiguous(access) && !access.has_loaded_index() && access.sums.excess_share() >= LEAST_MISALIGNED_EXCESS
     };
     let hits: Vec<&'a Access<'a>> = accesses.iter().filter(hit).copied().collect();
     let worst = worst(hits.iter().copied(), |access| access.sums.excess())?;
-    // Whatever starts on a sector, what lies next to it does not, unless it is a tile that goes to shared memory.
+    // A neighbour of an aligned element is misaligned, unless the load is for a tile in shared memory.
     if worst.is_load() && address::is_neighbour(worst) && !staging::is_near_store(facts, worst, NEAR_LINES) {
         return None;
     }
@@ -134,11 +137,11 @@ fn found<'a>(facts: &Facts<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>
 
 type Condition = fn(&Access<'_>) -> bool;
 
-/// Accesses of which no layout aligns all requests: a launch that works on a part, a window held within rows, places
-/// that data decides, a window that slides.
+/// Conditions for accesses that no layout can align completely: launches that work on a part, windows within rows,
+/// positions that data determines, and sliding windows.
 const UNALIGNABLE: &[Condition] = &[is_one_part, address::is_held_within, index::is_decided_by_data, index::slides];
 
-/// Where the requests of an access start, and what to align; `None` where nothing could be.
+/// Returns where the requests of an access start, and which data to align; `None` if nothing can be aligned.
 fn classify(access: &Access<'_>) -> Option<(Cause, Remedy)> {
     let pattern = &access.pattern;
     let is_nearly_all = share(pattern.misaligned, pattern.contiguous) >= NEARLY_ALL;
@@ -163,7 +166,7 @@ fn classify(access: &Access<'_>) -> Option<(Cause, Remedy)> {
     Some((Cause::RowStart { row: row.map(Count), border }, Remedy::PadRows { padded, border }))
 }
 
-/// Each launch has a block that makes a request of each warp.
+/// Returns whether each launch has one block in which each warp makes one request.
 fn is_one_part(access: &Access<'_>) -> bool {
     let one = |grid: [u32; 3]| grid == [1; 3];
     let kernel = access.kernel;

@@ -1,9 +1,9 @@
-//! One file per finding: its rule, its causes and remedies, and where its reasoning comes from.
+//! One file per finding, with its rule, causes and remedies, and the source of its reasoning.
 
 use super::list::{About, Rule};
 
-/// Declares the modules and the list of rules. A line has the module, the finding's id, which is the name of its page in
-/// `docs/findings/` too, and what it is about.
+/// Declares the modules and the list of rules. Each line contains the module, the finding's id, which is also the name
+/// of its page in `docs/findings/`, and the subject of the finding.
 macro_rules! rules {
     ($($module:ident $id:literal [$($about:ident)*]),* $(,)?) => {
         $(mod $module;)*

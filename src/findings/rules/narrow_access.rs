@@ -1,5 +1,6 @@
-//! Accesses of one byte per thread to consecutive bytes, where a thread could take four of them in one access (CUDA C++ Best Practices
-//! Guide, "Coalesced Access to Global Memory"; NVIDIA, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access").
+//! Accesses of one byte per thread to consecutive bytes, although a thread could access four of them at once (CUDA C++
+//! Best Practices Guide, "Coalesced Access to Global Memory"; NVIDIA, "CUDA Pro Tip: Increase Performance with
+//! Vectorized Memory Access").
 
 use super::super::prelude::*;
 use super::super::thresholds::coalescing::*;
@@ -20,7 +21,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     large.map(|(access, of_kernel)| draft(facts, access, of_kernel)).collect()
 }
 
-/// Returns whether neighbouring lanes take neighbouring bytes, in nearly all requests.
+/// Returns whether neighbouring lanes access neighbouring bytes in nearly all requests.
 fn is_narrow(access: &Access<'_>) -> bool {
     access.space == "global"
         && access.bytes == NARROW_BYTES

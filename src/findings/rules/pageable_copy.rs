@@ -1,5 +1,5 @@
-//! Large copies from or to host memory that is not pinned: the driver copies them through a buffer of its own (CUDA C++ Best
-//! Practices Guide, "Pinned Memory").
+//! Large copies from or to host memory that is not pinned, which the driver copies through an internal buffer (CUDA C++
+//! Best Practices Guide, "Pinned Memory").
 
 use super::super::phrase::Unnamed;
 use super::super::prelude::*;
@@ -23,7 +23,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     kinds.into_iter().filter_map(|(copies, least)| draft(facts, &copies, least)).collect()
 }
 
-/// Returns the finding of all copies of a kind, at the largest of them.
+/// Returns the finding for all copies of a kind, at the position of the largest copies.
 fn draft(facts: &Facts<'_>, copies: &[Copies<'_>], least: u64) -> Option<Draft> {
     let all = copies.iter().map(|copies| copies.bytes).total();
     let largest = copies.iter().max_by_key(|copies| copies.bytes).filter(|_| all >= least)?;

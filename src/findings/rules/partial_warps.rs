@@ -1,4 +1,4 @@
-//! Block shapes that leave lanes of each warp empty, or split its requests into short rows.
+//! Block shapes that leave lanes of each warp empty, or split the requests of a warp into short rows.
 
 use super::super::facts::launches::{is_next_to_nothing, shape};
 use super::super::facts::rows::{saved_sectors, split_rows};
@@ -18,15 +18,15 @@ described! {
     }
 }
 
-/// A kernel's block.
+/// The block shape of a kernel.
 struct Block<'f, 'a> {
     kernel: &'f Kernel,
     sizes: [u32; 3],
     threads: u64,
     lanes: u64,
-    /// Share of the lanes that have no thread, where it counts.
+    /// Share of the lanes without a thread, if it is large enough to report.
     empty: Option<f64>,
-    /// Accesses that its width splits into rows.
+    /// Accesses that the width of the block splits into rows.
     split: Vec<&'f Access<'a>>,
 }
 
@@ -44,13 +44,13 @@ impl<'f, 'a> Block<'f, 'a> {
         Some(Block { kernel, sizes, threads, lanes, empty: Some(empty).filter(|&one| one >= LEAST_EMPTY_LANES), split })
     }
 
-    /// Returns the access that longer rows save most.
+    /// Returns the access for which longer rows save most sectors.
     fn worst(&self) -> Option<&'f Access<'a>> {
         let order = |access: &&&Access<'_>| (saved_sectors(access), std::cmp::Reverse((access.line, access.column)));
         self.split.iter().max_by_key(order).copied()
     }
 
-    /// Returns the first cause that fits.
+    /// Returns the diagnosis of the first cause that applies.
     fn diagnosis(&self, facts: &Facts<'_>) -> Option<Diagnosis> {
         let block = Shown(shape(self.sizes));
         if let Some(empty) = self.empty.filter(|_| self.threads == 1) {
@@ -75,11 +75,11 @@ impl<'f, 'a> Block<'f, 'a> {
 
     fn saving(&self, facts: &Facts<'_>) -> Saving {
         let mut saving = self.split.iter().fold(Saving::default(), |sum, access| {
-            // What rows that begin within a sector cost stays, whatever their length.
+            // The cost of rows that start within a sector remains, independent of the row length.
             let part = share(saved_sectors(access), access.sums.excess());
             sum.and(Saving::by_coalescing(&[access], facts).times(part))
         });
-        // Full warps issue each instruction for as many lanes with fewer warps.
+        // Full warps issue each instruction for the same number of lanes with fewer warps.
         let issued: u64 = self.kernel.instructions.values().map(|count| count.warps).total();
         let limits = self.kernel.estimates.first().map_or(&[][..], |estimate| &estimate.limits);
         for limit in ["instructions", "l1_tag", "l1_data", "shared"].into_iter().filter(|_| self.empty.is_some()) {
@@ -98,7 +98,8 @@ fn draft(facts: &Facts<'_>, block: &Block<'_, '_>) -> Option<Draft> {
     let excess: f64 = block.split.iter().map(|access| share(saved_sectors(access), sectors)).sum();
     let waste = facts.waste(kernel, &saving, excess.max(empty)).max(empty * facts.kernel_share(kernel));
     let is_one = block.threads == 1;
-    // A kernel that sets something up is as small as it should be, and one that does next to nothing has nothing to share.
+    // A small kernel for initialisation has an adequate size, and a kernel with almost no work has no work to
+    // distribute.
     let least = if is_one { WORTH_A_CHANGE } else { LEAST_SHAPE_WASTE };
     if waste < least || is_one && is_next_to_nothing(kernel) {
         return None;

@@ -1,4 +1,5 @@
-//! Stores that fill only parts of the sectors they touch: what is left of a sector has to be read or masked on its way to DRAM.
+//! Stores that fill only parts of the touched sectors. The remaining part of a sector must be read or masked before the
+//! sector is written to DRAM.
 
 use super::super::facts::index;
 use super::super::prelude::*;
@@ -23,10 +24,11 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     partial.filter_map(|access| draft(facts, access)).collect()
 }
 
-/// Few lanes store next to each other. Strides, structures, gathers, narrow elements and block shapes have findings of their own.
+/// Returns whether few lanes store next to each other. Strides, structures, gathers, narrow elements and block shapes
+/// have separate findings.
 fn is_partial(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let (pattern, sums) = (&access.pattern, &access.sums);
-    // Its lanes would fill whole sectors if they started on one, which misaligned-access is about.
+    // The lanes would fill whole sectors if they started at a sector boundary; misaligned-access reports this.
     let starts_within_sectors = share(pattern.contiguous, pattern.requests) >= NEARLY_ALL
         && share(pattern.misaligned, pattern.contiguous) >= 0.5
         && sums.bytes as f64 >= ABOUT_A_SECTOR * sums.requests.saturating_mul(SECTOR_BYTES) as f64;
@@ -37,20 +39,20 @@ fn is_partial(facts: &Facts<'_>, access: &Access<'_>) -> bool {
         && filled(access) < MOST_FILLED
         && sums.lanes < FEW_LANES.saturating_mul(sums.requests)
         && !starts_within_sectors
-        // One request of each launch leaves nothing to gather.
+        // A single request per launch cannot be combined with others.
         && sums.requests > access.kernel.recorded_launches()
 }
 
-/// Share of the bytes of the touched sectors that are written.
+/// Returns the written share of the bytes of the touched sectors.
 fn filled(access: &Access<'_>) -> f64 {
     share(access.sums.bytes, access.sums.sectors.saturating_mul(SECTOR_BYTES))
 }
 
-/// Why it fills parts of sectors, and what to do; `None` where lanes have to write where they do.
+/// Returns why a store fills parts of sectors, and the remedy; `None` if the positions of the stores cannot change.
 fn classify(facts: &Facts<'_>, access: &Access<'_>) -> Option<(Cause, Remedy)> {
     let filled = Share(filled(access));
     let kernel = access.kernel.id;
-    // The thread's number gives the place, so that another one would be another element.
+    // The thread index determines the position, so another position would be another element.
     let is_of_lanes = matches!(access.step(), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)));
     if !is_of_lanes || access.has_loaded_index() || index::is_given_by_atomics(access) {
         return Some((Cause::FewLanes { filled }, Remedy::GatherInShared));
@@ -75,7 +77,7 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
         .evidence("bytes", access.sums.bytes as f64)
         .evidence("sectors", access.sums.sectors as f64);
     if remedy == Remedy::StoreList {
-        // Elements next to each other, and the number of each.
+        // Storage for consecutive elements, together with their indices.
         let kept = access.sums.bytes.saturating_mul(2);
         let less = |sectors: u64, bytes: u64| sectors.saturating_mul(bytes).saturating_sub(kept) as f64;
         let saving = Saving::new("l2", less(access.sums.l2_lookups, facts.l2_lookup_bytes()))
@@ -86,7 +88,8 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
     Some(draft.score(of_kernel * facts.kernel_share(access.kernel)).severity(Severity::Note))
 }
 
-/// The memory is cleared before, and nothing else writes to it: what is there after the launch is what these stores have found.
+/// Returns whether the memory is cleared before the launch and only these stores write to it, so that it contains only
+/// their results.
 fn is_cleared(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let is_set = facts.memory(access).is_some_and(|memory| {
         memory.copies.iter().any(|copy| copy.direction == "set" && copy.bytes >= memory.touched_bytes)

@@ -1,4 +1,4 @@
-//! Conflicts between threads that nothing orders, as far as they were searched for (`src/analyzer/races`).
+//! Unordered conflicts between threads, as detected by `src/analyzer/races`.
 
 use super::super::facts::conflicts::{Race, is_between_blocks, is_guard, is_in_block};
 use super::super::facts::launches::shape;
@@ -56,14 +56,14 @@ described! {
 
 type Classifier = fn(&Race<'_, '_>) -> Option<(Cause, Remedy)>;
 
-/// The first that fits. Only warps of one block meet at barriers.
+/// Classifiers of causes; the first one that applies determines the cause. Barriers order only warps of one block.
 const ORDER: &[Classifier] = &[
     |race| (race.is_triton() && race.is_in_block()).then_some((Cause::SmallTile, Remedy::SeparateTensors)),
     |race| race.is_triton().then_some((Cause::Blocks, Remedy::AtomicOrSplit)),
     of_lanes,
     of_axis,
     of_atomics,
-    // A barrier that only some warps reach orders nothing, whatever the accesses do.
+    // A barrier that only some warps reach orders no accesses.
     |race| of_barrier(race).filter(|_| race.has_uneven_barriers()),
     of_update,
     of_barrier,
@@ -107,7 +107,7 @@ fn of_axis(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     Some((Cause::IdleAxis { axis: axis.clone(), block, threads }, Remedy::UseAxis { axis }))
 }
 
-/// Lanes of one warp.
+/// Classifies conflicts between lanes of one warp.
 fn of_lanes(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     race.is_in_warp().then(|| match race.update() {
         Some("value") => (Cause::LostInWarp, Remedy::Atomic),
@@ -115,7 +115,7 @@ fn of_lanes(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     })
 }
 
-/// Atomic operations that meet a plain load, or other blocks although they are of block scope.
+/// Classifies atomic operations that conflict with plain loads, or with other blocks although they have block scope.
 fn of_atomics(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     if race.is_of_narrow_atomics() {
         return Some((Cause::Narrow, Remedy::WidenScope));
@@ -129,7 +129,7 @@ fn of_atomics(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     })
 }
 
-/// Returns an element that several threads update: no barrier helps.
+/// Classifies updates of one element by several threads, for which a barrier does not help.
 fn of_update(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     let scope = scope(race);
     race.is_update_by_several().then(|| match race.update() {
@@ -149,12 +149,12 @@ fn of_barrier(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let all = &facts.profile.conflicts;
-    // What happens between blocks as well is reported of these: no barrier orders them.
+    // Conflicts that also occur between blocks are reported only for blocks, because no barrier orders them.
     let is_meant = |conflict: &&Conflict| {
         (conflict.severity == "warning" || is_guard(conflict))
             && !(is_in_block(conflict) && all.iter().any(|other| is_between_blocks(other, conflict)))
     };
-    // One pair of lines is one thing to change, in however many blocks' memory it happens.
+    // One pair of lines is one change, independent of the number of blocks in whose memory the conflict occurs.
     let mut pairs: BTreeMap<_, Vec<&Conflict>> = BTreeMap::new();
     for conflict in all.iter().filter(is_meant) {
         pairs.entry(lines_of(conflict)).or_default().push(conflict);
@@ -163,9 +163,9 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     neighbours_together(drafts.collect())
 }
 
-/// Lines next to each other that meet one line elsewhere are one thing to change.
+/// Merges findings about neighbouring lines that conflict with the same other line, because they are one change.
 fn neighbours_together(drafts: Vec<(Lines<'_>, Draft)>) -> Vec<Draft> {
-    // What they have in common, with the last line and its number among those before.
+    // Maps the common properties of a chain to its last line and its index among the merged findings.
     let mut chains: BTreeMap<_, (u32, usize)> = BTreeMap::new();
     let mut found = Vec::new();
     for ((kernel, scope, space, variable, sides), draft) in drafts {
@@ -175,7 +175,7 @@ fn neighbours_together(drafts: Vec<(Lines<'_>, Draft)>) -> Vec<Draft> {
         };
         let remedy = draft.diagnosis.remedy;
         let key = (kernel, scope, space, variable, op, file, other, draft.allocation, remedy);
-        // Pairs come in the order of their lines.
+        // Pairs are sorted by their lines.
         let (last, number) = chains.entry(key).or_insert((line, found.len()));
         if line.abs_diff(*last) > NEAR_LINES {
             *number = found.len();
@@ -187,7 +187,7 @@ fn neighbours_together(drafts: Vec<(Lines<'_>, Draft)>) -> Vec<Draft> {
     found
 }
 
-/// A conflict's kernel, scope, space, shared variable, and the lines of both sides.
+/// A conflict's kernel, scope, space and shared variable, and the lines of both sides.
 type Lines<'a> = (u32, &'a str, &'a str, Option<&'a str>, Vec<(&'a str, &'a str, u32)>);
 
 fn lines_of(conflict: &Conflict) -> Lines<'_> {
@@ -195,7 +195,7 @@ fn lines_of(conflict: &Conflict) -> Lines<'_> {
     (conflict.kernel, &conflict.scope, &conflict.space, conflict.variable.as_deref(), sides.collect())
 }
 
-/// Returns the finding of what happens most often, with the number of the other allocations.
+/// Returns the finding for the most frequent conflict, with the number of other allocations.
 fn draft(facts: &Facts<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
     let worst = conflicts.iter().max_by_key(|conflict| (conflict.count, std::cmp::Reverse(conflict.allocation)))?;
     let memory: BTreeSet<Option<u64>> = conflicts.iter().map(|conflict| conflict.allocation).collect();
@@ -209,7 +209,7 @@ fn draft(facts: &Facts<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
     Some(draft.object(worst.variable.clone()).evidence("times", times as f64).score(1.0).severity(severity))
 }
 
-/// "store on line 8", with the file where it is another one than the finding's.
+/// Formats an access as "store on line 8", with the file if it differs from the finding's file.
 fn place<'f>(race: &Race<'f, '_>, party: &'f ConflictParty) -> Shown {
     let file = &race.conflict.accesses[0].frame.file;
     let is_elsewhere = party.frame.file != *file;

@@ -1,4 +1,4 @@
-//! Lanes whose addresses follow no rule: each may touch a different sector.
+//! Irregular accesses: lane addresses form no recognised pattern, so each lane may touch a different sector.
 
 use super::super::facts::address::{Term, terms_of};
 use super::super::facts::gather::*;
@@ -39,7 +39,7 @@ described! {
     }
 }
 
-/// A scattered access with what classification depends on.
+/// A scattered access with the properties that determine its cause.
 struct Scattered<'f, 'a> {
     facts: &'f Facts<'a>,
     access: &'f Access<'a>,
@@ -52,7 +52,7 @@ impl Scattered<'_, '_> {
         index::is_walked(self.access)
     }
 
-    /// Shared memory could hold the table in addition to other data, and no kernel writes it.
+    /// Returns whether shared memory could contain the table in addition to other data, and no kernel writes the table.
     fn is_small_table(&self) -> bool {
         let is_written = |other: &Access<'_>| !other.is_load() && other.allocation == self.access.allocation;
         self.access.is_load()
@@ -61,7 +61,8 @@ impl Scattered<'_, '_> {
             && (self.is_walked() || !iterates_loaded_rows(self.access, &self.terms))
     }
 
-    /// Each thread has a region, which it fills, reads at its own pace, or in which loaded data chooses.
+    /// Returns whether each thread has a separate region, which it fills, reads independently of other threads, or
+    /// indexes with loaded data.
     fn is_private_region(&self) -> bool {
         let is_read_there = || {
             self.access.is_load()
@@ -72,7 +73,7 @@ impl Scattered<'_, '_> {
         index::is_appended(self.access) || is_indirect && (has_own_rows(&self.terms) || is_read_there())
     }
 
-    /// Each step depends on loaded data, as in a tree or a search, and no index leads to its start.
+    /// Returns whether each step depends on loaded data, as in a tree or a search, and no index determines its start.
     fn is_chase(&self) -> bool {
         let from_start = !self.terms.iter().any(|term| term.loaded) || self.terms.iter().any(is_start);
         self.access.is_load() && self.is_walked() && from_start
@@ -82,7 +83,7 @@ impl Scattered<'_, '_> {
         iterates_loaded_rows(self.access, &self.terms) || iterates_lists(self.facts, self.access, &self.terms)
     }
 
-    /// What findings of several arrays have in common that one change fixes.
+    /// Returns the common property of findings about several arrays that one change fixes.
     fn shared_by(&self, cause: &Cause) -> Option<String> {
         match cause {
             Cause::SmallTable => Some("small tables".to_owned()),
@@ -97,7 +98,7 @@ impl Scattered<'_, '_> {
 
 type Condition = fn(&Scattered<'_, '_>) -> bool;
 
-/// In this order: the first that applies is the cause.
+/// Conditions, causes and remedies; the first condition that is true determines the cause.
 const ORDER: &[(Condition, Cause, Remedy)] = &[
     (|it| it.library.is_some(), Cause::LibraryAlgorithm, Remedy::InspectIndex),
     (|it| it.is_small_table(), Cause::SmallTable, Remedy::CopyTable),
@@ -139,7 +140,7 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
         Some(call) => draft.with_remedy(&library::other_code(&call.function)),
         None => draft,
     };
-    // Where no remedy is known and little is lost, a finding is of no use.
+    // If no remedy is known and little time is lost, a finding has no benefit.
     if *cause == Cause::UnknownIndex && draft.score < WORTH_A_CHANGE {
         return None;
     }

@@ -1,11 +1,11 @@
-//! Kernels on which one rank of a job works much longer than the others do.
+//! Kernels on which one rank of a job works much longer than the other ranks.
 
 use super::super::prelude::*;
 use super::super::thresholds::launches::*;
 use super::super::words;
 use warpline_profile::model::RankSpread;
 
-/// Estimated time; without estimates what shows most of the work.
+/// Figure with the estimated time. Without estimates, another figure represents most of the work.
 const TIME: &str = "estimate.picoseconds";
 const WORK: [&str; 2] = ["global.sectors", "shared.wavefronts"];
 
@@ -43,10 +43,10 @@ fn total(spread: &RankSpread) -> f64 {
     spread.sum.0 as f64
 }
 
-/// `all` is the figure of all kernels and ranks.
+/// Creates the finding for a kernel. `all` is the sum of the figure over all kernels and ranks.
 fn draft(facts: &Facts<'_>, kernel: &Kernel, figure: &str, present: u64, all: f64) -> Option<Draft> {
     let spread = kernel.over_ranks.get(figure)?;
-    // A rank that does not have the kernel has waited for those that have it.
+    // A rank that does not execute the kernel waits for the ranks that execute it.
     let mean = total(spread) / present as f64;
     let most = spread.max as f64;
     if !(mean > 0.0 && all > 0.0) || most < LEAST_RANK_FACTOR * mean {
@@ -92,7 +92,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel, figure: &str, present: u64, all: f6
     Some(draft)
 }
 
-/// Returns the node of a rank; one node for all needs no name.
+/// Returns the node of a rank. If there is only one node, its name is omitted.
 fn node<'a>(facts: &Facts<'a>, rank: u32) -> Option<&'a str> {
     let nodes = &facts.profile.run.environment.nodes;
     let has = |ranks: &[[u32; 2]]| ranks.iter().any(|[first, last]| (*first..=*last).contains(&rank));

@@ -1,4 +1,4 @@
-//! Copies that bring nothing new.
+//! Copies that transfer no new data.
 
 use super::super::prelude::*;
 use super::super::thresholds::transfers::*;
@@ -23,14 +23,14 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     again.filter(|copies| !is_chance(facts, copies)).filter_map(|copies| draft(facts, &copies)).collect()
 }
 
-/// Returns whether the bytes may be equal by chance, or had to be copied to learn that they are.
+/// Returns whether the bytes may be equal by chance, or had to be copied to detect that they are equal.
 fn is_chance(facts: &Facts<'_>, copies: &Copies<'_>) -> bool {
     let at_most = |bytes| copies.bytes <= copies.count.saturating_mul(bytes);
     let is_rare = copies.unchanged_share() < LEAST_UNCHANGED_OF_VALUES;
     let is_result = !copies.to_device() && facts.is_written(copies);
     copies.unchanged_share() < LEAST_UNCHANGED_SHARE
         || is_rare && (at_most(VALUE_BYTES) || is_result && at_most(PAGE_BYTES))
-        // The host copies a flag to learn whether it has changed, or one element of an array after the other.
+        // The host copies a flag to detect a change, or copies the elements of an array one by one.
         || !copies.to_device() && at_most(VALUE_BYTES) && (is_result || copies.is_part() || copies.span_launches())
 }
 
@@ -65,7 +65,7 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
     if bytes >= LEAST_COPIED_BYTES {
         return Some(draft.gain(facts.program_gain(seconds)));
     }
-    // One copy of one buffer does for small copies that a function makes together.
+    // If a function makes several small copies, one copy of one buffer can replace them.
     let together = format!(
         "{} {:?} {} {}",
         innermost(copies.path).map_or("", |frame| &frame.function),

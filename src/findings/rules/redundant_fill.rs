@@ -1,4 +1,4 @@
-//! Fills of memory that is overwritten before anything reads it.
+//! Fills of memory that is overwritten before any access reads it.
 
 use super::super::facts::fills::{Overwritten, Refilled, overwritten, refilled};
 use super::super::prelude::*;
@@ -25,7 +25,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     overwritten.iter().map(|one| draft(facts, one)).chain(again).collect()
 }
 
-/// Fills with what is there.
+/// Creates the finding for fills that write the value that is already in memory.
 fn again(facts: &Facts<'_>, one: &Refilled<'_>) -> Draft {
     let (memory, times, bytes) = (describe(one.allocation), Count(one.fill.count), Bytes(one.bytes));
     let cause = Cause::AlreadySet { memory, times, bytes, again: Count(one.fill.unchanged_count) };

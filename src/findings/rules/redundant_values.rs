@@ -1,5 +1,5 @@
-//! Data that takes more memory than its values need (`--values`): one value, few values, a small range, zeros. (ValueExpert: single
-//! value, frequent values, heavy type, single zero.)
+//! Data that uses more memory than its values need (`--values`): a single value, few values, a small range, or zeros.
+//! (ValueExpert: single value, frequent values, heavy type, single zero.)
 
 use super::super::facts::values::{Wide, loaded};
 use super::super::prelude::*;
@@ -20,7 +20,7 @@ described! {
     }
 }
 
-/// What of the traffic is saved, and whether that may be so of this input alone.
+/// The saved share of the traffic, and whether the saving may be specific to this input.
 struct Verdict {
     diagnosis: Diagnosis,
     saved: f64,
@@ -52,7 +52,7 @@ fn verdict(wide: &Wide<'_, '_>) -> Option<Verdict> {
         let cause = Cause::Narrow { memory, element, narrow: narrow.clone(), count };
         let diagnosis = Diagnosis::new(&cause, &Remedy::NarrowType { narrow });
         let saved = 1.0 - f64::from(bytes) / f64::from(values.element_bytes);
-        // Indices of small inputs fit 16 bits, and round numbers fit half precision.
+        // Indices of small inputs fit in 16 bits, and round numbers fit in half precision.
         let is_double = values.element == "double";
         return Some(Verdict { diagnosis, saved, is_note: bytes > 1 && !is_double });
     }
@@ -68,7 +68,7 @@ fn verdict(wide: &Wide<'_, '_>) -> Option<Verdict> {
     Some(Verdict { diagnosis, saved, is_note: number > FEW_VALUES })
 }
 
-/// Bytes of a type that values fit.
+/// Returns the number of bytes of a type that can represent the values.
 fn narrow_bytes(name: &str) -> Option<u32> {
     Some(match name {
         "int8_t" | "uint8_t" => 1,

@@ -1,5 +1,5 @@
-//! Data that comes from L2 to L1 again and again, though a block could keep it in shared memory (CUDA C++ Best Practices Guide,
-//! "Shared Memory in Matrix Multiplication").
+//! Data that is loaded from L2 to L1 repeatedly, although a block could keep it in shared memory (CUDA C++ Best
+//! Practices Guide, "Shared Memory in Matrix Multiplication").
 
 use super::super::facts::reuse::{Again, Reloaded, load_share, reloads};
 use super::super::prelude::*;
@@ -48,7 +48,7 @@ fn draft(facts: &Facts<'_>, it: &Reloaded<'_, '_>) -> Draft {
         .evidence("times", it.times)
         .evidence("touched_bytes", touched as f64);
     if it.why == Again::FromL1 {
-        // How much is left depends on the blocking.
+        // The remaining traffic depends on the blocking.
         let of_kernel = share(sums.requests, facts.requests(kernel));
         let waste = facts.waste(kernel, &Saving::without_requests(&[it.worst]), of_kernel);
         return draft.evidence("share_of_requests", of_kernel).score(SAVED_BY_BLOCKING * waste);

@@ -1,5 +1,5 @@
-//! Stores of values that memory has already (`--values`; GVProf and ValueExpert call them redundant stores, computer architecture
-//! silent stores).
+//! Stores of values that memory already contains (`--values`). GVProf and ValueExpert call them redundant stores; in
+//! computer architecture they are called silent stores.
 
 use super::super::facts::values::{Silent, silent_stores};
 use super::super::prelude::*;
@@ -48,7 +48,7 @@ fn diagnosis(facts: &Facts<'_>, silent: &Silent<'_, '_>) -> Diagnosis {
 
 fn draft(facts: &Facts<'_>, silent: &Silent<'_, '_>) -> Draft {
     let (row, access) = (silent.row, silent.access);
-    // What part of a request changes goes to memory all the same.
+    // A request in which only some lanes change memory is written to memory nevertheless.
     let saving = Saving::without_traffic(&[access]).times(silent.request_share());
     let of_kernel = share(access.sums.requests, facts.requests(access.kernel)) * silent.request_share();
     Draft::for_access(facts, diagnosis(facts, silent), access)

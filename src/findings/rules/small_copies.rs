@@ -1,4 +1,4 @@
-//! Many small copies from one place: each costs its start, whatever it brings.
+//! Many small copies from one source position, each of which has a start cost that is independent of its size.
 
 use super::super::prelude::*;
 use super::super::thresholds::transfers::*;
@@ -27,14 +27,16 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     all.filter(|(copies, _)| is_small(copies)).filter_map(|(copies, is_bus)| draft(facts, &copies, is_bus)).collect()
 }
 
-/// Returns whether they are many and small. Those to the device that mostly bring nothing new are to be left out, not batched.
+/// Returns whether the copies are many and small. Copies to the device that mostly transfer no new data should be
+/// removed and not batched.
 fn is_small(copies: &Copies<'_>) -> bool {
     copies.count >= LEAST_SMALL_COPIES
         && copies.bytes_each() <= MOST_SMALL_COPY_BYTES
         && (!copies.to_device() || copies.unchanged <= copies.count / 2)
 }
 
-/// Returns the copies that bring what came to the host back to the device, mostly without a change, about as often.
+/// Returns the copies that transfer data from the host back to the device, mostly unchanged and about as often as it
+/// was copied to the host.
 fn returned_unchanged<'a>(facts: &Facts<'a>, back: &Copies<'a>) -> Option<Copies<'a>> {
     let returns = |forth: &Copies<'_>| {
         forth.to_device()
@@ -48,7 +50,7 @@ fn returned_unchanged<'a>(facts: &Facts<'a>, back: &Copies<'a>) -> Option<Copies
 
 fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> {
     let algorithm = copies.library_algorithm().filter(|_| is_bus);
-    // What an algorithm copies to the device goes with its calls.
+    // Copies of an algorithm to the device belong to its calls.
     if algorithm.is_some() && copies.to_device() || copies.allocation().is_none() {
         return None;
     }
@@ -56,7 +58,7 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> 
     let direction = Choice(u8::from(!copies.to_device()));
     let (cause, remedy) = match &algorithm {
         Some(function) => {
-            // An operator of a container's element: it stands for one element, however often it is called.
+            // An operator of a container's element represents one element, independent of the number of calls.
             let is_element = function.contains("::operator");
             let function = Name(function.clone());
             let cause = Cause::LibraryResults { function: function.clone() };
@@ -84,6 +86,6 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> 
         .at_copies(copies)
         .evidence("bytes_per_copy", copies.bytes as f64 / copies.count.max(1) as f64)
         .score(if all > 0.0 { seconds / all } else { 0.0 });
-    // Several allocations of one algorithm are one thing to change.
+    // Several allocations of one algorithm are one change.
     Some(if algorithm.is_some() { Draft { allocation: None, object: algorithm, ..draft } } else { draft })
 }

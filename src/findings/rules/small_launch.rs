@@ -1,4 +1,4 @@
-//! Launches with so few blocks that most SMs have none.
+//! Launches with so few blocks that most SMs have no block.
 
 use super::super::facts::launches::{Launches, Structure, is_next_to_nothing, is_together, shape};
 use super::super::prelude::*;
@@ -31,15 +31,16 @@ fn is_small(launches: &Launches<'_>) -> bool {
     launches.of_time >= LEAST_KERNEL_SHARE && !launches.are_starts() && (idle >= LEAST_IDLE || is_free)
 }
 
-/// Returns whether the change is worth its trouble: what takes less than its start is the size of a test, or as small as it should be.
+/// Returns whether the change has a benefit. A launch that takes less time than its start is a small test, or does not
+/// have enough work for more blocks.
 fn is_worthwhile(launches: &Launches<'_>) -> bool {
     let &Launches { kernel, count, each, structure, .. } = launches;
-    // A library takes as many blocks as the data needs.
+    // A library chooses the number of blocks that the data needs.
     let is_few_calls = library_call(kernel).is_some() && count < MANY_LAUNCHES;
     !is_few_calls
         && match structure {
             Structure::Independent(_) => true,
-            // A launch that another kernel could do is one less.
+            // If another kernel can do the work, one launch is saved.
             Structure::LastStep => !is_next_to_nothing(kernel),
             _ => !is_next_to_nothing(kernel) && each >= SECONDS_PER_LAUNCH,
         }

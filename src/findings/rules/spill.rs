@@ -1,4 +1,4 @@
-//! Registers that ptxas spills to local memory, of the code without hooks.
+//! Registers that ptxas spills to local memory in code without instrumentation.
 
 use super::super::prelude::*;
 use super::super::thresholds::local_memory::*;
@@ -32,7 +32,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Draft {
         .evidence("spill_bytes", kernel.spill_bytes.into())
         .evidence("registers", registers.into());
     if kernel.spill_bytes >= LEAST_SPILL_BYTES && share >= LEAST_SPILL_SHARE {
-        // What is spilled in a loop weighs more than the bytes show; which is spilled there is unknown.
+        // Spills in a loop cost more than the number of bytes indicates, and the positions of the spills are unknown.
         return Draft { score: SCORE_OF_SPILLS * share, ..draft.severity(Severity::Warning) };
     }
     draft

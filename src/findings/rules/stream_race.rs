@@ -1,4 +1,4 @@
-//! Work of two streams that touches the same bytes without an order (`src/analyzer/races/streams.rs`).
+//! Unordered work in two streams that touches the same bytes (`src/analyzer/races/streams.rs`).
 
 use super::super::phrase::Phrase;
 use super::super::prelude::*;
@@ -46,12 +46,12 @@ fn draft(facts: &Facts<'_>, conflict: &StreamConflict) -> Option<Draft> {
     Some(Draft { kernel: later.kernel, ..draft })
 }
 
-/// Where the source has an access, or the call of a copy.
+/// Returns the source position of an access, or of the call that makes a copy.
 fn place(access: &StreamAccess) -> Option<&Frame> {
     if access.kernel.is_some() { Some(&access.frame) } else { innermost(&access.path) }
 }
 
-/// "store by `scale` on line 8 in stream 2".
+/// Formats an access as "store by `scale` on line 8 in stream 2".
 fn shown(facts: &Facts<'_>, access: &StreamAccess) -> Shown {
     let kernel = access.kernel.and_then(|id| facts.kernel(Some(id)));
     Phrase::StreamParty {

@@ -1,4 +1,5 @@
-//! Consecutive threads that are a stride apart: each touches a sector of its own (CUDA C++ Best Practices Guide, "Strided Accesses").
+//! Accesses with a stride between consecutive threads, so that each thread touches a different sector (CUDA C++ Best
+//! Practices Guide, "Strided Accesses").
 
 use super::super::facts::address::terms_of;
 use super::super::facts::gather::has_own_rows;
@@ -43,23 +44,24 @@ described! {
     }
 }
 
-/// A strided access with what classification depends on.
+/// A strided access with the properties that determine its cause.
 struct Strided<'f, 'a> {
     facts: &'f Facts<'a>,
     access: &'f Access<'a>,
-    /// Bytes between consecutive threads in most requests.
+    /// Number of bytes between consecutive threads in most requests.
     stride: Option<u64>,
-    /// The same in elements; 0 where it is not known.
+    /// Number of elements between consecutive threads; 0 if it is unknown.
     elements: u64,
     axis: usize,
-    /// Executed once by each warp.
+    /// Whether each warp executes the access once.
     is_once: bool,
 }
 
 type Diagnosed = Option<(Cause, Remedy)>;
 type Classifier = fn(&Strided<'_, '_>) -> Option<Diagnosed>;
 
-/// The first that applies; an inner `None` where another order would cost others as much.
+/// Classifiers of causes; the first one that applies determines the cause. The inner value is `None` if another order
+/// would cost other accesses as much.
 const ORDER: &[Classifier] = &[
     |it| it.access.kernel.is_triton().then(|| it.of_triton()),
     |it| it.is(it.access.by_texture, Cause::StridedTexels, Remedy::FetchNeighbours),
@@ -103,7 +105,7 @@ impl<'f, 'a> Strided<'f, 'a> {
         self.access.step()
     }
 
-    /// The code shows how the lanes' index moves the address.
+    /// Returns whether the code shows how the lane index changes the address.
     fn is_known(&self) -> bool {
         matches!(self.step(), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
     }
@@ -116,7 +118,7 @@ impl<'f, 'a> Strided<'f, 'a> {
         layout::goes_on_apart(self.facts, self.access)
     }
 
-    /// A column or a border of what other kernels access row by row.
+    /// Returns whether the access is to a column or a border of data that other kernels access row by row.
     fn crosses_rows(&self) -> bool {
         self.is_once && layout::others_go_along(self.facts, self.access) && !self.goes_on_apart()
     }
@@ -129,7 +131,7 @@ impl<'f, 'a> Strided<'f, 'a> {
         })
     }
 
-    /// Another index of the block is where consecutive elements are.
+    /// Classifies accesses for which consecutive elements correspond to another index of the block.
     fn other_index(&self) -> Diagnosed {
         let (facts, access) = (self.facts, self.access);
         let Some(other) = exchange::contiguous_index(access, self.stride, self.axis) else {
@@ -150,7 +152,8 @@ impl<'f, 'a> Strided<'f, 'a> {
         Some((cause, if is_alone { Remedy::ReshapeBlocks } else { Remedy::ExchangeIndices }))
     }
 
-    /// Blocks of one column: consecutive threads go across the rows, whatever the code computes of their index.
+    /// Classifies blocks with one column, whose consecutive threads access different rows, whatever index the code
+    /// computes.
     fn one_column(&self) -> Diagnosed {
         let is_column = self.axis != 0 && block_of(self.access.kernel).is_some_and(|block| block[0] == 1);
         let cause = Cause::OtherIndexContiguous { other: Shown(thread_index(0).to_owned()), by: None };
@@ -163,7 +166,7 @@ impl<'f, 'a> Strided<'f, 'a> {
             || !self.is_known() && (access.strides >= MANY_STRIDES || index::step_grows(access))
     }
 
-    /// A thread has a few elements, or a record of them.
+    /// Classifies accesses in which each thread has a few elements, or a record.
     fn few_elements(&self) -> Diagnosed {
         let (facts, access, elements) = (self.facts, self.access, self.elements);
         let is_vector = matches!(elements, 2 | 4 | 8 | 16) && self.stride <= Some(WIDEST_BYTES);
@@ -192,7 +195,7 @@ impl<'f, 'a> Strided<'f, 'a> {
         is_fixed && self.is_once && !(self.elements > MOST_FIELDS && self.crosses_rows())
     }
 
-    /// Rows of a matrix, along which or across which the threads go.
+    /// Classifies accesses to rows of a matrix, with threads along or across the rows.
     fn of_rows(&self) -> Diagnosed {
         let (facts, access) = (self.facts, self.access);
         let column = Some((Cause::Column, Remedy::TransposeData));
@@ -205,12 +208,13 @@ impl<'f, 'a> Strided<'f, 'a> {
             let other = Shown(layout::index_of_grid(access).unwrap_or("blockIdx").to_owned());
             return Some((Cause::OtherIndexContiguous { other, by: None }, Remedy::ExchangeIndices));
         }
-        // All of what others access row by row, a column for each block: somebody has to go across.
+        // If other kernels access the data row by row, and each block accesses a column, one of the kernels must access
+        // it across the rows.
         let others_go_along = self.is_once && layout::others_go_along(facts, access);
         if access.op == "store" && others_go_along && layout::takes_all(facts, access) {
             return None;
         }
-        // Transposed for this kernel, the data would be so for those that move more of it.
+        // Transposing the data for this kernel would also transpose it for kernels that move more of it.
         if self.crosses_rows() {
             return Some((Cause::Column, Remedy::StoreWhereSwept));
         }
@@ -220,12 +224,13 @@ impl<'f, 'a> Strided<'f, 'a> {
         if self.is_once && !self.goes_on_apart() {
             return column;
         }
-        // Of rows that threads store and none loads, each element depends on the one before, so that lanes cannot share a row.
+        // If threads store rows and none are loaded, each element depends on the previous one, so lanes cannot share a
+        // row.
         let is_made = access.op == "store" && !facts.loads_of(access.kernel.id).any(is_strided);
         Some((Cause::RowPerThread, if is_made { Remedy::TransposeData } else { Remedy::ShareRow }))
     }
 
-    /// What the code multiplies the lanes' index by.
+    /// Returns the factor by which the code multiplies the lane index.
     fn factor(&self) -> Option<Shown> {
         match self.step()? {
             ThreadStep::Times(factor) if !factor.is_empty() => Some(Shown(format!("`{factor}`"))),
@@ -249,7 +254,8 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
     diagnosis.figures.set("stride", it.stride.map(Bytes));
     diagnosis.figures.set("elements", it.stride.map(|_| Count(it.elements)));
     diagnosis.figures.set("factor", it.factor());
-    // Other indices in a kernel change all its accesses; so do arrays that one index sets apart by as many elements.
+    // An exchange of indices in a kernel changes all its accesses. The same applies to arrays with the same distance in
+    // elements for one index.
     let shared = match remedy {
         Remedy::ExchangeIndices | Remedy::ReshapeBlocks => Some(remedy.id().to_owned()),
         _ => it.is_known().then(|| format!("{} {} by {}", cause.id(), remedy.id(), it.elements)),

@@ -1,5 +1,5 @@
-//! Members of structures: neighbouring lanes are a structure apart, and its unused members are moved as well (CUDA C++
-//! Best Practices Guide, "Strided Accesses"; arrays of structures against structures of arrays).
+//! Members of structures: the distance between neighbouring lanes is a structure, so its unused members are moved as
+//! well (CUDA C++ Best Practices Guide, "Strided Accesses"; arrays of structures versus structures of arrays).
 
 use super::super::facts::source::assigns_whole_element;
 use super::super::facts::{index, library_layout};
@@ -26,7 +26,7 @@ described! {
     }
 }
 
-/// Returns the widest access of a thread that divides a structure of this size.
+/// Returns the number of bytes of a thread's widest access that divides a structure of this size.
 fn vector(size: u64) -> u64 {
     [WIDEST_BYTES, 8, 4, 2].into_iter().find(|width| size.is_multiple_of(*width)).unwrap_or(1)
 }
@@ -49,7 +49,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     groups.filter_map(|accesses| draft(facts, &accesses)).collect()
 }
 
-/// Returns whether all that the kernels have of it is a table of a few structures, which caches hold.
+/// Returns whether the kernels only access a table of a few structures, which fits in caches.
 fn is_small(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
     let id = accesses.first().and_then(|access| access.allocation);
     let allocation = id.and_then(|id| facts.profile.allocation(id));
@@ -57,8 +57,8 @@ fn is_small(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
         && !facts.accesses.iter().any(|access| !access.is_load() && access.allocation == id)
 }
 
-/// Returns whether the lines give a whole structure a new value, of which the compiler leaves out the members that stay what
-/// they were: the kernel loads those, too.
+/// Returns whether the lines assign a new value to a whole structure, but the compiler omits stores of unchanged
+/// members. In that case the kernel loads these members as well.
 fn stores_all_that_changes(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
     let gives_whole = |access: &&Access<'_>| {
         let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
@@ -74,18 +74,18 @@ fn stores_all_that_changes(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool 
         })
 }
 
-/// What a kernel uses of a structure.
+/// Usage of a structure by a kernel.
 struct Usage<'p> {
     size: u64,
-    /// Bytes; of arrays in it at most.
+    /// Number of used bytes; for arrays in the structure, an upper bound.
     used: u64,
-    /// It has arrays, of which it is not known how much is used.
+    /// Whether the structure has arrays, whose used part is unknown.
     has_arrays: bool,
-    /// Other requests take all of it at once.
+    /// Whether other requests access the whole structure at once.
     is_taken_whole: bool,
-    /// The accesses write some of its members.
+    /// Whether the accesses write only some of its members.
     writes_part: bool,
-    /// One expression of the source takes all of it, in several accesses of at most so many bytes.
+    /// Maximum bytes per access, if one expression of the source accesses the whole structure in several accesses.
     split: Option<u32>,
     names: Vec<String>,
     structure: Option<&'p str>,
@@ -97,7 +97,7 @@ impl Usage<'_> {
     }
 
     fn cause(&self) -> Cause {
-        // Of a structure that is taken as a whole elsewhere, some members are all that is taken here.
+        // If other accesses use the whole structure, the listed members are only a part of the used members.
         let members = (!self.names.is_empty() && !self.is_taken_whole).then(|| Names(self.names.clone()));
         if self.has_arrays {
             Cause::ArrayMembers { members: Names(self.names.clone()) }
@@ -112,7 +112,7 @@ impl Usage<'_> {
 
     fn remedy(&self, worst: &Access<'_>) -> Remedy {
         let size = self.size;
-        // Sectors of which a part is written go to memory as a whole, however wide the loads are.
+        // Partly written sectors are written to memory as a whole, independent of the width of the loads.
         if !self.is_whole() || self.writes_part {
             Remedy::ArrayPerMember
         } else if library_layout::is_copied(worst) && matches!(size, 2 | 4 | 8 | 16) {
@@ -124,18 +124,19 @@ impl Usage<'_> {
         } else if u64::from(worst.bytes) >= WIDEST_BYTES {
             Remedy::StageThroughShared
         } else {
-            // No wider access divides its size, as of three floats.
+            // No wider access divides the structure's size, for example for a structure of three floats.
             Remedy::PadStructure { padded: Bytes(size.next_power_of_two().min(size.next_multiple_of(16).max(4))) }
         }
     }
 }
 
-/// What the worst access's kernel uses of its structure.
+/// Returns the usage of the structure by the kernel of the worst access.
 fn usage<'p>(facts: &Facts<'p>, accesses: &[&Access<'p>], worst: &Access<'p>) -> Option<Usage<'p>> {
     let operand = worst.operand?;
     let size = u64::from(operand.structure_bytes);
     let mut members: BTreeMap<&str, u64> = BTreeMap::new();
-    // What other requests of the kernel take of it counts, however their lanes lie, as behind a branch.
+    // Members that other requests of the kernel access count as well, independent of their lane pattern, for example in
+    // a branch.
     let of_structure = |one: &&Access<'_>| {
         one.allocation == worst.allocation
             && one.operand.is_some_and(|other| {
@@ -151,7 +152,7 @@ fn usage<'p>(facts: &Facts<'p>, accesses: &[&Access<'p>], worst: &Access<'p>) ->
             *used = (*used).max(bytes.into());
         }
     }
-    // Of one place: another may take the same members again.
+    // Only one source position is counted, because another position may access the same members again.
     let once = accesses.iter().filter(|access| access.most_requests <= warps(access.kernel));
     let at_once = once.filter_map(|access| access.bytes_together).max().unwrap_or(0);
     let at_once = if is_taken_whole { size } else { at_once };
@@ -163,13 +164,13 @@ fn usage<'p>(facts: &Facts<'p>, accesses: &[&Access<'p>], worst: &Access<'p>) ->
         is_taken_whole,
         writes_part: writes_part(accesses, size),
         split: split(accesses, size),
-        // Those with two underscores are a library's own.
+        // Names with two underscores belong to a library.
         names: names.filter(|name| !name.starts_with("__")).collect(),
         structure: operand.structure.as_deref().filter(|name| !name.is_empty()),
     })
 }
 
-/// Returns whether accesses write members, and not all of them.
+/// Returns whether accesses write some members, but not all.
 fn writes_part(accesses: &[&Access<'_>], size: u64) -> bool {
     let stores = accesses.iter().filter(|access| !access.is_load());
     let written: BTreeMap<&str, u32> = stores.flat_map(|access| access.members.clone()).collect();
@@ -177,7 +178,8 @@ fn writes_part(accesses: &[&Access<'_>], size: u64) -> bool {
     bytes > 0 && bytes < size
 }
 
-/// Returns the bytes of the widest access where each expression takes all of the structure, which only its alignment splits.
+/// Returns the bytes of the widest access if each expression accesses the whole structure, and only the alignment of
+/// the structure splits the accesses.
 fn split(accesses: &[&Access<'_>], size: u64) -> Option<u32> {
     let takes_all = |access: &&&Access<'_>| {
         access.members.len() > 1 && access.members.values().map(|&bytes| u64::from(bytes)).total() >= size

@@ -1,5 +1,5 @@
-//! Loads from global memory of one address by all lanes: broadcasts, which constant memory, shared memory or a register serve
-//! better where they are many (CUDA C++ Best Practices Guide, "Constant Memory").
+//! Loads from global memory in which all lanes read one address. If such broadcasts are frequent, constant memory,
+//! shared memory or a register is faster (CUDA C++ Best Practices Guide, "Constant Memory").
 
 use super::super::facts::broadcast::{NotConstant, bytes_together, is_broadcast, is_iterated, not_constant};
 use super::super::facts::index;
@@ -31,7 +31,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     for access in facts.accesses.iter().filter(is_meant) {
         arrays.entry((access.kernel.id, access.allocation, access.variable())).or_default().push(access);
     }
-    // Arrays of a kernel that constant memory could hold are one thing to change.
+    // Arrays of a kernel that fit in constant memory are one change.
     let mut changes: BTreeMap<(u32, Option<Key<'_>>), Vec<&Access<'_>>> = BTreeMap::new();
     for (key, accesses) in
         arrays.into_iter().filter(|(_, accesses)| of_kernel(facts, accesses) >= LEAST_BROADCAST_SHARE)
@@ -42,13 +42,13 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     changes.into_iter().filter_map(|((_, array), accesses)| draft(facts, &accesses, array.is_none())).collect()
 }
 
-/// Share of the kernel's requests.
+/// Returns the share of the accesses in the kernel's requests.
 fn of_kernel(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> f64 {
     let requests = accesses.iter().map(|access| access.sums.requests).total();
     accesses.first().map_or(0.0, |one| share(requests, facts.requests(one.kernel)))
 }
 
-/// The finding of what is one thing to change.
+/// Creates the finding for accesses that one change fixes.
 fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<Draft> {
     let worst = *accesses.iter().max_by_key(|one| (one.sums.requests, std::cmp::Reverse((one.line, one.column))))?;
     let of_kernel = of_kernel(facts, accesses);
@@ -58,7 +58,7 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<
     let fits = is_small && bytes_together(facts, accesses) <= CONSTANT_BYTES;
     let (cause, remedy) = match fits {
         true => (Cause::ConstantTable { share, others }, Remedy::UseConstantMemory),
-        // A warp that walks a tree or a list together: the next address is known once the last one is loaded.
+        // If a warp traverses a tree or a list together, the next address depends on the previous load.
         false if index::is_followed(worst) => return None,
         false => {
             let why = accesses.iter().find_map(|access| not_constant(facts, access)).unwrap_or(NotConstant::Large);
@@ -66,7 +66,7 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<
         }
     };
     let saving = Saving::without_requests(accesses);
-    // Where something else takes far longer, these passes are hidden behind it.
+    // If another limit takes far longer, it hides these passes.
     if facts.waste(worst.kernel, &saving, of_kernel) < LEAST_BROADCAST_WASTE {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Reads and copies to the host of bytes that nothing has written (`--check-init`).
+//! Reads, and copies to the host, of uninitialised bytes (`--check-init`).
 
 use super::super::facts::initialisation::{Unset, later_writer};
 use super::super::phrase::Phrase;
@@ -31,7 +31,7 @@ described! {
     }
 }
 
-/// Rank of gaps, which may be padding: after whatever costs time.
+/// Score of gaps, which may be padding; it ranks them below findings that cost time.
 const GAPS_SCORE: f64 = 0.02;
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -86,7 +86,7 @@ fn draft(facts: &Facts<'_>, row: &Uninitialised) -> Draft {
     };
     let severity = match (row.partial, &row.kind[..], is_shared) {
         (true, ..) => Severity::Note,
-        // Compilers load ahead of conditions from shared memory, and the host may not use what it gets.
+        // Compilers move loads from shared memory before conditions, and the host may not use the copied bytes.
         (_, "copy", _) | (_, _, true) => Severity::Warning,
         _ => Severity::Error,
     };

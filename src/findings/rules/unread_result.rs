@@ -1,4 +1,4 @@
-//! Results that kernels store and nothing reads (`--values`; dead stores, in DrGPUM's words "dead writes").
+//! Results that kernels store and that are never read (`--values`; dead stores, which DrGPUM calls "dead writes").
 
 use super::super::facts::values::never_read;
 use super::super::prelude::*;

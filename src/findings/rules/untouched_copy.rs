@@ -45,7 +45,8 @@ fn diagnosis(one: &Untouched<'_>, layout: Layout) -> Diagnosis {
 fn draft(facts: &Facts<'_>, one: &Untouched<'_>) -> Draft {
     let layout = one.layout(facts);
     let seconds = one.wasted as f64 / BUS_BYTES_PER_SECOND;
-    // Which pieces can be left out is not known of those that are chosen, nor whether they are at equal distances.
+    // If data selects the touched pieces, it is unknown which pieces can be omitted, and whether their distances are
+    // equal.
     let is_known = matches!(layout, Layout::Whole | Layout::Contiguous);
     let draft = Draft::new(diagnosis(one, layout))
         .at_frame(one.frame)

@@ -1,4 +1,4 @@
-//! Device memory that nothing ever uses.
+//! Device memory that is never used.
 
 use super::super::facts::memory::{allocated_bytes, family, is_unused};
 use super::super::prelude::*;
@@ -19,7 +19,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if !facts.is_whole_run() {
         return Vec::new();
     }
-    // Those of one array, or for one member of several objects, are one thing to change.
+    // Allocations of one array, or for one member of several objects, are one change.
     type GroupKey<'a> = (Option<(&'a str, u32, u32)>, Option<String>);
     let mut groups: BTreeMap<GroupKey<'_>, Vec<&Allocation>> = BTreeMap::new();
     for (number, row) in facts.profile.allocations.iter().enumerate().filter(|(_, row)| is_unused(row)) {
@@ -53,11 +53,11 @@ fn draft(facts: &Facts<'_>, rows: &[&Allocation], all: u64) -> Option<Draft> {
         .evidence("bytes", bytes as f64)
         .evidence("share_of_memory", part);
     let severity = if bytes >= LEAST_UNUSED_BYTES { Severity::Warning } else { Severity::Note };
-    // It costs memory, not time.
+    // Unused memory costs no time.
     Some(Draft { severity, score: MEMORY_WEIGHT * part, ..draft })
 }
 
-/// Which of those of one name, as of the elements of a container, in the order in which they were made: "3, 4 of 5".
+/// Returns the positions of the unused allocations among those with one name, in order of allocation: "3, 4 of 5".
 fn position(facts: &Facts<'_>, unused: &[&Allocation]) -> Option<Shown> {
     let name = unused.first()?.name.as_ref()?;
     let alike: Vec<u64> =
