@@ -1,89 +1,91 @@
-//! How accesses to global memory are combined into sectors.
+//! Thresholds for the coalescing of accesses to global memory.
 
 /// Bytes per lane of a narrow access. Physical: the smallest access.
 pub const NARROW_BYTES: u32 = 1;
-/// Bytes per lane that could take its place. Physical: `uchar4`, a word.
+/// Bytes per lane of an access that could replace narrow accesses. Physical: `uchar4`, one word.
 pub const WIDE_BYTES: u32 = 4;
-/// Least share of requests whose lanes access consecutive bytes. Policy.
+/// Minimum share of requests whose lanes access consecutive bytes. Policy.
 pub const LEAST_CONTIGUOUS_SHARE: f64 = 0.9;
-/// Least mean number of active lanes, of 32: fewer leave nothing to combine. Policy.
+/// Minimum mean number of active lanes, of 32. Policy: requests with fewer lanes cannot be combined.
 pub const LEAST_NARROW_LANES: u64 = 24;
-/// Least share of a kernel's requests that narrow accesses are. Policy.
+/// Minimum share of narrow accesses in a kernel's requests. Policy.
 pub const LEAST_NARROW_SHARE: f64 = 0.1;
-/// Least mean number of active lanes of a strided request: two threads that load a halo have no stride. Policy.
+/// Minimum mean number of active lanes of a strided request. Policy: two threads that load a halo have no stride.
 pub const LEAST_LANES: u64 = 4;
-/// Least share of a strided access's sectors that its bytes do not need. Policy.
+/// Minimum share of a strided access's sectors that its bytes do not need. Policy.
 pub const LEAST_STRIDED_EXCESS: f64 = 0.25;
-/// The same of a scattered access. Policy.
+/// Minimum share of a scattered access's sectors that its bytes do not need. Policy.
 pub const LEAST_SCATTERED_EXCESS: f64 = 0.4;
-/// Bytes from the first lane to the last against those of the lanes' structures, at most, where these follow each
-/// other. Policy.
+/// Maximum ratio of the bytes from the first to the last lane to the bytes of the lanes' structures, if the structures
+/// are contiguous. Policy.
 pub const PACKED_STRUCTURES: f64 = 1.05;
-/// The same, at least, where each lane has a structure of its own. Policy.
+/// Minimum of this ratio if each lane has a separate structure. Policy.
 pub const ALL_STRUCTURES: f64 = 0.9;
-/// Bytes from the first lane to the last against those of its lanes, at most, where a computed index is dense.
+/// Maximum ratio of the bytes from the first to the last lane to the bytes of the lanes, if a computed index is dense.
 /// Calibrated on images scaled by two and three.
 pub const DENSE_SPAN: f64 = 4.0;
-/// The same of loaded indices, which are then in order. Calibrated on lists of what a search found.
+/// Maximum of this ratio for loaded indices that are sorted. Calibrated on lists of search results.
 pub const ORDERED_SPAN: f64 = 16.0;
-/// Bytes of the data against those from the first lane to the last, at least, for loaded indices to be in order.
-/// Calibrated likewise.
+/// Minimum ratio of the bytes of the data to the bytes from the first to the last lane, for sorted loaded indices.
+/// Calibrated on the same lists.
 pub const MUCH_LONGER: f64 = 64.0;
-/// Bytes from the first lane to the last that a library's own compaction leaves, at most. Calibrated on Thrust and CUB.
+/// Maximum bytes from the first to the last lane after a library's own compaction. Calibrated on Thrust and CUB.
 pub const LIBRARY_SPAN_BYTES: f64 = 1024.0;
-/// Mean bytes between the lists of neighbouring lanes, at most. Calibrated on sparse matrices.
+/// Maximum mean number of bytes between the lists of neighbouring lanes. Calibrated on sparse matrices.
 pub const NEAR_LISTS_BYTES: f64 = 128.0;
-/// Bytes of a table that a block can copy into shared memory in addition to other data. Policy.
+/// Maximum bytes of a table that a block can copy into shared memory in addition to other data. Policy.
 pub const SMALL_TABLE_BYTES: u64 = 8 << 10;
-/// Consecutive elements that an unrolled iteration takes, at most. Calibrated on LLVM's unrolling.
+/// Maximum number of consecutive elements that an unrolled iteration accesses. Calibrated on LLVM's unrolling.
 pub const MOST_UNROLLED: i64 = 16;
-/// Bytes of the widest access of a thread. Physical.
+/// Bytes of a thread's widest access. Physical.
 pub const WIDEST_BYTES: u64 = 16;
-/// Consecutive items that a kernel gives a thread, at most; more are a row. Calibrated on CUB's tuning.
+/// Maximum number of consecutive items that a kernel assigns to a thread; more items are a row. Calibrated on CUB's
+/// tuning.
 pub const MOST_LIBRARY_ITEMS: u64 = 32;
-/// Elements by which a thread's part of a tile is wide, at most. Calibrated on register tiles of matrix products.
+/// Maximum width in elements of a thread's part of a tile. Calibrated on register tiles of matrix products.
 pub const MOST_OF_TILE: u64 = 4;
-/// Different strides among the steps of a loop, at least, for the steps to be the reason. Policy.
+/// Minimum number of different strides among the iterations of a loop for the iterations to be the cause. Policy.
 pub const MANY_STRIDES: usize = 3;
-/// Elements of a record, at most; more are a row of a matrix. Policy.
+/// Maximum number of elements of a record; more elements are a row of a matrix. Policy.
 pub const MOST_FIELDS: u64 = 64;
-/// Share of the touched bytes of an allocation from which on an access takes all of it. Policy.
+/// Minimum share of an allocation's touched bytes for an access that covers all of it. Policy.
 pub const ALL_OF_DATA: f64 = 0.9;
-/// Share of a record from which on a kernel takes all of it. Policy.
+/// Minimum share of a record for a kernel that uses all of it. Policy.
 pub const WHOLE_RECORD: f64 = 0.75;
-/// Bytes of the sectors that accesses touch for each byte that they take together, at most, where they fill them.
+/// Maximum ratio of the bytes of the touched sectors to the accessed bytes, if the accesses together fill the sectors.
 /// Policy.
 pub const FILLED_SECTORS: f64 = 1.1;
-/// Bytes of a table that is only read, at most, where no layout gains anything: L1 keeps it. Policy.
+/// Maximum bytes of a read-only table for which no layout has a gain, because L1 contains it. Policy.
 pub const CACHED_TABLE_BYTES: u64 = 4 << 10;
-/// Share of a structure from which on all of its members are used. Policy.
+/// Minimum share of a structure for all of its members to count as used. Policy.
 pub const ALL_MEMBERS: f64 = 0.99;
-/// Least share of a misaligned access's sectors that alignment would save: one in five or nine of full warps. Physical.
+/// Minimum share of a misaligned access's sectors that alignment would save. Physical: full warps save one sector in
+/// five or nine.
 pub const LEAST_MISALIGNED_EXCESS: f64 = 0.1;
-/// The same of the kernel's sectors. Policy.
+/// Minimum share of the kernel's sectors that alignment would save. Policy.
 pub const LEAST_MISALIGNED_SHARE: f64 = 0.05;
-/// Misaligned pointers next to an aligned one of the same allocation that may be its neighbours on both sides.
-/// Physical: of a stencil.
+/// Maximum number of misaligned pointers that may be the two neighbours of an aligned pointer to the same allocation.
+/// Physical: a stencil has two neighbours.
 pub const STENCIL_NEIGHBOURS: usize = 2;
-/// Share of the requests that are misaligned where all start at one offset. Policy.
+/// Minimum share of misaligned requests if all requests start at one offset. Policy.
 pub const NEARLY_ALL: f64 = 0.9;
-/// Lines from a load to the store of its value to shared memory, at most. Policy.
+/// Maximum number of lines from a load to the store of its value to shared memory. Policy.
 pub const NEAR_LINES: u32 = 2;
-/// The same of a store that stands for those of several branches, of which the nearest known line is given. Policy: what an `if` with
-/// its `else` takes.
+/// Maximum number of lines from a load to a merged store of several branches, for which the nearest line is known.
+/// Policy: the length of an `if` with its `else`.
 pub const MERGED_LINES: u32 = 8;
-/// Bytes of a border in front of what threads access of a row, at most; more are a row that unrolling made constant.
-/// Policy.
+/// Maximum bytes of a border before the elements of a row that threads access; more bytes are a row that unrolling made
+/// constant. Policy.
 pub const MOST_OF_BORDER: i64 = 4096;
-/// Gain of padded rows, at least, for more than a note where a border has to be padded, too. Policy.
+/// Minimum gain of padded rows for a severity above a note, if a border must be padded as well. Policy.
 pub const LEAST_GAIN_OF_BORDERS: f64 = 1.25;
-/// Share of the bytes of its sectors below which a store is partial. Policy.
+/// Maximum filled share of the sectors' bytes for a partial store. Policy.
 pub const MOST_FILLED: f64 = 0.5;
-/// Least share of the kernel's sectors that partial stores touch. Policy.
+/// Minimum share of the kernel's sectors that partial stores touch. Policy.
 pub const LEAST_PARTIAL_SHARE: f64 = 0.2;
-/// Share of a sector that counts as all of it: the ends of rows have fewer lanes. Policy.
+/// Minimum share of a sector that counts as a whole sector. Policy: the ends of rows have fewer lanes.
 pub const ABOUT_A_SECTOR: f64 = 0.75;
-/// Bytes of memory, at least, for its sectors to be filled. Policy.
+/// Minimum bytes of memory for which filling sectors has a benefit. Policy.
 pub const LEAST_PARTIAL_BYTES: u64 = 128;
-/// Mean active lanes of a store below which lanes are few. Policy.
+/// Maximum mean number of active lanes of a store with few lanes. Policy.
 pub const FEW_LANES: u64 = 16;

@@ -1,5 +1,6 @@
-//! The numbers that findings compare with, one file per subject. Each has its unit and its kind: *physical* (a property
-//! of hardware), a *policy* (what is worth a user's time), or *calibrated* (chosen on programs, which are named).
+//! Thresholds of findings, one file per subject. Each threshold has a unit and a kind: *physical* (a property of
+//! hardware), *policy* (a decision about which changes are worth a user's time), or *calibrated* (fitted to programs,
+//! which are named).
 
 pub(super) mod allocations;
 pub(super) mod arithmetic;

@@ -1,6 +1,6 @@
-//! Conflicts between warps.
+//! Thresholds for conflicts between warps.
 
-/// Most lines from one access to the next that are one thing to change. Policy.
+/// Maximum number of lines between two accesses that one change fixes. Policy.
 pub const NEAR_LINES: u32 = 2;
-/// Least lanes that load for each that stores, where the compiler loads before the condition. Policy.
+/// Minimum ratio of loading to storing lanes, if the compiler loads before the condition. Policy.
 pub const EARLY_LOADS: u64 = 4;

@@ -1,82 +1,89 @@
-//! Data that is loaded or stored again.
+//! Thresholds for data that is loaded or stored repeatedly.
 
-/// Share of a load's requests in which all lanes read one address, at least, for broadcasts. Policy.
+/// Minimum share of a broadcast's requests in which all lanes read one address. Policy.
 pub const LEAST_UNIFORM_SHARE: f64 = 0.9;
-/// Least share of a kernel's requests that the broadcasts of an array are. Policy.
+/// Minimum share of an array's broadcasts in a kernel's requests. Policy.
 pub const LEAST_BROADCAST_SHARE: f64 = 0.3;
-/// Iterations of a warp, on average, at least, for what it repeats to count. Policy: the points of a curve are fewer.
+/// Minimum mean number of iterations per warp for repeated accesses to count. Policy: loops over the points of a curve
+/// have fewer.
 pub const LEAST_ITERATIONS: u64 = 4;
-/// Least gain by constant memory that is worth a change. Policy.
+/// Minimum gain of constant memory that justifies a change. Policy.
 pub const LEAST_BROADCAST_GAIN: f64 = 1.25;
-/// Least share of the time of all kernels that broadcasts keep L1 busy. Policy: less is hidden behind something else.
+/// Minimum share of the time of all kernels in which broadcasts keep L1 busy. Policy: a smaller share is hidden by
+/// other limits.
 pub const LEAST_BROADCAST_WASTE: f64 = 0.1;
 /// Bytes of constant memory. Physical.
 pub const CONSTANT_BYTES: u64 = 64 << 10;
 
-/// Mean active lanes of a store, at most, that may be a thread's own once. Calibrated on flags that threads raise.
+/// Maximum mean number of active lanes of a store that each thread executes once. Calibrated on flags that threads set.
 pub const FEW_STORING_LANES: u64 = 4;
-/// Least share of a kernel's requests that a value in memory takes. Policy.
+/// Minimum share of a kernel's requests to a value in memory. Policy.
 pub const LEAST_ACCUMULATOR_SHARE: f64 = 0.1;
-/// Bytes from L2 in a launch for each byte that is touched, at least. Policy.
+/// Minimum number of bytes from L2 per touched byte in a launch. Policy.
 pub const LEAST_RELOADS: f64 = 8.0;
-/// Hit rate in L1 of loads that come from L2 again, at most. Policy.
+/// Maximum hit rate in L1 of loads that load data from L2 repeatedly. Policy.
 pub const MOST_RELOAD_HITS: f64 = 0.75;
-/// Bytes from L1 in a launch for each byte that is touched, at least, where L1 limits the kernel. Calibrated on matrix products
+/// Minimum number of bytes from L1 per touched byte in a launch, if L1 limits the kernel. Calibrated on matrix products
 /// without tiles.
 pub const LEAST_L1_RELOADS: f64 = 64.0;
-/// Least share of the requests of such a kernel that are loads from global memory. Calibrated likewise.
+/// Minimum share of loads from global memory in the requests of such a kernel. Calibrated on the same programs.
 pub const LEAST_LOAD_SHARE: f64 = 0.8;
-/// Share of the sectors of such a load that its bytes do not need, at most. Policy.
+/// Maximum share of the sectors of such a load that its bytes do not need. Policy.
 pub const MOST_L1_EXCESS: f64 = 0.6;
-/// The same of a load from L2: wasted sectors have findings of their own. Policy.
+/// Maximum share of the sectors of a load from L2 that its bytes do not need. Policy: other findings report wasted
+/// sectors.
 pub const MOST_EXCESS: f64 = 0.25;
-/// Irregular share of the requests of a load from L2, at most: with more the load is a gather. Policy.
+/// Maximum irregular share of the requests of a load from L2; a load with more is a gather. Policy.
 pub const MOST_IRREGULAR: f64 = 0.5;
-/// Times that a block loads data, at least, to load it again: borders and fills are a little more than once. Policy.
+/// Minimum number of times that a block loads data for a repeated load. Policy: borders and fills load slightly more
+/// than once.
 pub const MORE_THAN_ONCE: f64 = 1.1;
-/// Bytes of data, at least: L1 keeps less. Physical, about.
+/// Minimum bytes of the data; L1 can contain less data than this. Physical, approximate.
 pub const LEAST_RELOADED_BYTES: u64 = 64 << 10;
-/// Part of the L1-limited time that blocking saves: tiles of two results per thread halve the loads. Policy.
+/// Share of the L1-limited time that blocking saves. Policy: tiles with two results per thread halve the loads.
 pub const SAVED_BY_BLOCKING: f64 = 0.5;
-/// Least share of the uses of lines that are repeated: fewer are not reuse. Policy.
+/// Minimum share of repeated uses in the uses of lines. Policy: a smaller share is not reuse.
 pub const LEAST_REPEATED_USES: f64 = 0.3;
-/// Least share of the repeated uses of lines whose reuse distance is beyond L1. Policy.
+/// Minimum share of the repeated uses of lines whose reuse distance exceeds L1. Policy.
 pub const LEAST_BEYOND_L1: f64 = 0.3;
-/// Hit rate in L1 of loads whose data is evicted, at most. Policy.
+/// Maximum hit rate in L1 of loads whose data is evicted. Policy.
 pub const MOST_EVICTED_HITS: f64 = 0.5;
-/// Requested bytes for each touched byte of data that is read once, at most. Policy.
+/// Maximum number of requested bytes per touched byte of data that is read once. Policy.
 pub const READ_ONCE: f64 = 1.1;
-/// Least share of such data in the sectors of all loads, for it to evict others. Policy.
+/// Minimum share of such data in the sectors of all loads, for it to evict other data. Policy.
 pub const LEAST_STREAM_SHARE: f64 = 0.2;
-/// Bytes read from DRAM for each touched byte, at least, for data to be swept again. Policy.
+/// Minimum number of bytes read from DRAM per touched byte for repeated sweeps. Policy.
 pub const LEAST_SWEEPS: f64 = 2.5;
-/// Least share of all traffic of DRAM that an allocation has. Policy.
+/// Minimum share of an allocation in all DRAM traffic. Policy.
 pub const LEAST_TRAFFIC_SHARE: f64 = 0.1;
-/// Bytes of data, at least: less does not leave L2 for its own size. Physical, about.
+/// Minimum bytes of the data; L2 does not evict less data because of its size alone. Physical, approximate.
 pub const LEAST_SWEPT_BYTES: u64 = 256 << 10;
-/// Share of the sectors of a swept access that its bytes do not need, at most: wasted sectors evict first. Policy.
+/// Maximum share of a swept access's sectors that its bytes do not need. Policy: wasted sectors cause evictions first.
 pub const MOST_SWEPT_EXCESS: f64 = 0.5;
-/// Launches for each sweep, at least, for launches to sweep one after the other. Policy.
+/// Minimum number of launches per sweep if successive launches sweep over the data. Policy.
 pub const LAUNCHES_PER_SWEEP: f64 = 0.7;
-/// Copies and fills for each sweep, at most: with more, each launch has other data. Policy.
+/// Maximum number of copies and fills per sweep; with more, each launch has different data. Policy.
 pub const MOST_RENEWED: f64 = 0.5;
-/// Share of the launches that find the data gone, at least: else L2 keeps it for most of them. Policy.
+/// Minimum share of the launches before which the data was evicted. Policy: otherwise L2 contains the data for most
+/// launches.
 pub const LEAST_GONE_LAUNCHES: f64 = 0.25;
-/// Bytes that the second kernel loads for each byte that the first has stored, where both access each byte once. Policy.
+/// Range of the bytes that the second kernel loads per byte that the first kernel stored, if both access each byte
+/// once. Policy.
 pub const EACH_ONCE: std::ops::RangeInclusive<f64> = 0.9..=1.02;
-/// Share of the bytes that a kernel hands over which the next one reads from DRAM, at least. Policy.
+/// Minimum share of the bytes passed between two kernels that the second kernel reads from DRAM. Policy.
 pub const LEAST_GONE: f64 = 0.4;
-/// Least share of the second kernel's traffic of DRAM. Policy.
+/// Minimum share of these bytes in the second kernel's DRAM traffic. Policy.
 pub const LEAST_HANDED_SHARE: f64 = 0.15;
-/// Bytes of an allocation of a few scalars, as those of a solver's step, at most. Calibrated on conjugate gradients.
+/// Maximum bytes of an allocation with a few scalars, such as those of a solver's step. Calibrated on conjugate
+/// gradients.
 pub const MOST_SCALAR_BYTES: u64 = 256;
-/// Bytes of other data that kernels make against those that are handed over, at least, for it to have an element for each thread.
-/// Policy.
+/// Minimum ratio of the bytes of other data that kernels write to the passed bytes, for the other data to have an
+/// element per thread. Policy.
 pub const AS_LARGE: f64 = 0.25;
-/// Share of an array that is all of it, about. Policy.
+/// Minimum share of an array that counts as the whole array. Policy.
 pub const WHOLE_ARRAY: f64 = 0.95;
-/// Share of the bytes of a kernel's loads of an array that contiguous requests bring, where threads need neighbours at fixed
-/// distances. Policy: single lanes load the ends of a tile's rows.
+/// Minimum share of contiguous requests in the bytes of a kernel's loads of an array, if threads need neighbours at
+/// fixed distances. Policy: single lanes load the ends of a tile's rows.
 pub const NEIGHBOUR_SHARE: f64 = 0.9;
-/// Bytes of values that all threads read, as the length of a step, at most. Policy.
+/// Maximum bytes of values that all threads read, such as the length of a step. Policy.
 pub const FEW_VALUES_BYTES: u64 = 256;

@@ -1,12 +1,13 @@
-//! Values that accesses move.
+//! Thresholds for the values that accesses move.
 
-/// Least lanes of an access whose values are judged. Policy: fewer move a few kilobytes.
+/// Minimum number of lanes of an access whose values are classified. Policy: fewer lanes move a few kilobytes.
 pub const LEAST_LANES: u64 = 4096;
-/// Least share of a store's lanes that change nothing. Policy: where fewer do, finding them costs as much as it saves.
+/// Minimum share of a store's lanes that do not change memory. Policy: if the share is smaller, detecting them costs as
+/// much as it saves.
 pub const LEAST_SILENT_SHARE: f64 = 0.5;
-/// Least share of sectors that hold zeros only. Policy: below, an index of the others takes much of what is saved.
+/// Minimum share of sectors with only zeros. Policy: with fewer, an index of the other sectors uses most of the saving.
 pub const LEAST_ZERO_SHARE: f64 = 0.75;
-/// Least bytes of an element that a code of one byte can stand for.
+/// Minimum bytes of an element that a one-byte code can replace.
 pub const LEAST_CODED_BYTES: u32 = 4;
-/// Most different values that are probably more than those of one input. Policy.
+/// Maximum number of different values that are probably independent of the input. Policy.
 pub const FEW_VALUES: usize = 4;
