@@ -1,7 +1,9 @@
-//! What connects the stages of a finding: causes and remedies with their figures, before anything is put into words.
+//! Data that connects the stages of a finding: causes and remedies with their figures, before they are converted to
+//! text.
 //!
-//! A finding's file declares its causes and remedies as enums with [`described!`]. The texts are templates in the finding's
-//! page (`docs/findings/ID.md`), whose placeholders are the names of the fields; [`super::text`] fills them in.
+//! A finding's file declares its causes and remedies as enums with [`described!`]. The texts are templates in the
+//! finding's page (`docs/findings/ID.md`). The placeholders of a template are the names of the fields; [`super::text`]
+//! fills them in.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +13,11 @@ use super::words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bytes(pub u64);
 
-/// A number of things that a template names.
+/// A count of objects, with a noun from the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Count(pub u64);
 
-/// A part of a whole, 0 to 1.
+/// A share from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct Share(pub f64);
 
@@ -23,23 +25,23 @@ pub(super) struct Share(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct Ratio(pub f64);
 
-/// A time.
+/// A duration in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct Seconds(pub f64);
 
-/// A name of the program's, shown in backquotes.
+/// A name in the program, shown in backquotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Name(pub String);
 
-/// Several names of the program's.
+/// Several names in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Names(pub Vec<String>);
 
-/// Code, a place or a description of data, shown as it is.
+/// Code, a source position or a description of data, shown unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shown(pub String);
 
-/// Which of a template's alternatives applies, from 0.
+/// Index of a template's alternative, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice(pub u8);
 
@@ -58,7 +60,8 @@ pub(super) enum Figure {
 }
 
 impl Figure {
-    /// Returns the figure in words; `forms` are a template's alternatives: singular and plural of a count, or the choices.
+    /// Formats the figure as text. `forms` contains the alternatives of a template: singular and plural of a count, or
+    /// the choices.
     pub(super) fn shown(&self, forms: &[String]) -> String {
         match self {
             Figure::Bytes(Bytes(bytes)) => words::bytes(*bytes),
@@ -86,12 +89,12 @@ macro_rules! figures {
 }
 figures!(Bytes, Count, Share, Ratio, Seconds, Name, Names, Shown, Choice);
 
-/// Figures by the names that templates have for them.
+/// Figures by their placeholder names in templates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Figures(BTreeMap<&'static str, Figure>);
 
 impl Figures {
-    /// Adds a figure, or several under their own names.
+    /// Adds a figure, or several figures with separate names.
     pub(super) fn set(&mut self, name: &'static str, value: impl Set) {
         value.set(name, self);
     }
@@ -100,12 +103,12 @@ impl Figures {
         self.0.get(name)
     }
 
-    /// Adds those of `others`, in the place of those of the same name.
+    /// Adds the figures of `others`. They replace figures with the same names.
     pub(super) fn replace(&mut self, others: Figures) {
         self.0.extend(others.0);
     }
 
-    /// Adds those of `others` that are not there.
+    /// Adds the figures of `others` whose names are missing.
     pub(super) fn extend(&mut self, others: Figures) {
         for (name, figure) in others.0 {
             self.0.entry(name).or_insert(figure);
@@ -124,7 +127,7 @@ impl<F: Into<Figure>> Set for F {
     }
 }
 
-/// A figure that is not always known: the template puts what depends on it into `[[ ]]`.
+/// A figure that may be unknown. Templates enclose the dependent text in `[[ ]]`.
 impl<F: Into<Figure>> Set for Option<F> {
     fn set(self, name: &'static str, figures: &mut Figures) {
         if let Some(value) = self {
@@ -133,24 +136,24 @@ impl<F: Into<Figure>> Set for Option<F> {
     }
 }
 
-/// An id and the names of its figures.
+/// An id, and the names of its figures.
 #[cfg(test)]
 pub(super) type Row = (&'static str, &'static [&'static str]);
 
 /// A cause or a remedy.
 pub(super) trait Described {
-    /// All of them.
+    /// All causes or remedies of the enum.
     #[cfg(test)]
     const TABLE: &'static [Row];
 
-    /// Stable name, in profiles and in the page.
+    /// Returns the stable name that profiles and the page use.
     fn id(&self) -> &'static str;
 
     fn figures(&self) -> Figures;
 }
 
-/// Declares enums of causes and remedies. Each variant has a stable id, and fields whose names are placeholders of its templates,
-/// which explain it: the id's section in the finding's page.
+/// Declares enums of causes and remedies. Each variant has a stable id, which is the title of its section in the
+/// finding's page. The names of its fields are placeholders in the templates of this section.
 macro_rules! described {
     ($(enum $name:ident {
         $($variant:ident $({ $($field:ident: $type:ty),* $(,)? })? => $id:literal),* $(,)?
@@ -185,14 +188,14 @@ macro_rules! described {
 }
 pub(super) use described;
 
-/// What is wrong and what to do about it.
+/// Cause and remedy of a finding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Diagnosis {
     /// Stable id of the cause.
     pub cause: &'static str,
     /// Stable id of the remedy.
     pub remedy: &'static str,
-    /// The remedy was applied to the recorded addresses and counted again.
+    /// Whether the effect of the remedy was verified by recounting the recorded addresses.
     pub verified: bool,
     pub figures: Figures,
 }

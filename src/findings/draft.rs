@@ -6,14 +6,14 @@ use super::facts::launches::launch_line;
 use super::phrase::{Phrase, push};
 use super::prelude::*;
 
-/// From this share of the estimated time on that it wastes, a finding asks for a change.
+/// Minimum share of the estimated time that a finding must waste for a severity above a note.
 pub(super) const WORTH_A_CHANGE: f64 = 0.05;
 
 /// A finding before it is ranked.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub severity: Severity,
-    /// Cause and remedy; [`super::text`] puts them into words.
+    /// Cause and remedy; [`super::text`] converts them to text.
     pub diagnosis: Diagnosis,
     pub kernel: Option<u32>,
     pub file: String,
@@ -23,38 +23,38 @@ pub(super) struct Draft {
     pub allocation: Option<u64>,
     pub object: Option<String>,
     pub evidence: BTreeMap<String, f64>,
-    /// Remarks that follow the reason, each after a semicolon.
+    /// Remarks that follow the reason, separated by semicolons.
     pub remarks: String,
     pub gain: Option<Gain>,
-    /// Share of the time that is wasted, 0 to 1: what findings are ranked by.
+    /// Wasted share of the time, 0 to 1; findings are ranked by it.
     pub score: f64,
-    /// What gain and score were made of, for those that are one thing to change with others.
+    /// Savings from which gain and score are computed, for findings that are merged with others.
     pub saved: Option<Saved>,
-    /// What findings with the same cure have in common, where their cures differ in figures.
+    /// Common property of findings with the same remedy whose figures differ.
     pub alike: Option<String>,
-    /// What findings of several objects have in common that one change cures, as the array of indices that leads to all
-    /// of them.
+    /// Common property of findings about several objects that one change fixes, such as the index array that selects
+    /// elements of all objects.
     pub one_cause: Option<String>,
-    /// Further lines.
+    /// Further source lines.
     pub lines: Vec<FindingLine>,
     /// Other instantiations of the kernel's template.
     pub other_kernels: Vec<u32>,
-    /// The rule permits no severity above a note.
+    /// Whether the rule limits the severity to a note.
     pub at_most_note: bool,
 }
 
-/// What a cure saves, and of what.
+/// Savings of a remedy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Saved {
     pub saving: Saving,
-    /// Share of the kernel's time where nothing is estimated.
+    /// Share of the kernel's time that is used if no estimate exists.
     pub otherwise: f64,
-    /// What it saves in other kernels, by number.
+    /// Savings in other kernels, by kernel number.
     pub elsewhere: BTreeMap<u32, Saving>,
 }
 
 impl Saved {
-    /// What is saved in one kernel.
+    /// Creates the savings in one kernel.
     pub(super) fn new(saving: Saving, otherwise: f64) -> Saved {
         Saved { saving, otherwise, elsewhere: BTreeMap::new() }
     }
@@ -95,7 +95,7 @@ impl Draft {
         }
     }
 
-    /// Creates a note about an access, whose data and operation are figures of the diagnosis.
+    /// Creates a note about an access. The names of the data and of the operation are figures of the diagnosis.
     pub(super) fn for_access(facts: &Facts<'_>, mut diagnosis: Diagnosis, access: &Access<'_>) -> Draft {
         diagnosis.figures.extend(figures(facts, access));
         Draft::new(diagnosis).at_access(access)
@@ -129,7 +129,7 @@ impl Draft {
         Draft { file: frame.file.clone(), line: frame.line, column: frame.column, ..self }
     }
 
-    /// At the line of copies, about the device memory at their end.
+    /// Places the finding at the line of the copies, with the device memory that they read or write.
     pub(super) fn at_copies(self, copies: &Copies<'_>) -> Draft {
         let allocation = copies.allocation();
         let draft = self.at_frame(innermost(copies.path)).evidence("copies", copies.count as f64);
@@ -141,7 +141,7 @@ impl Draft {
         Draft { kernel: Some(kernel.id), file: kernel.file.clone(), line: kernel.line, column: 0, ..self }
     }
 
-    /// At the line of the launch, or at the kernel where that is not known.
+    /// Places the finding at the line of the launch, or at the kernel if that line is unknown.
     pub(super) fn at_launch(self, kernel: &Kernel) -> Draft {
         let draft = self.at_frame(launch_line(kernel)).of_kernel(kernel);
         if draft.line == 0 { draft.at_kernel(kernel) } else { draft }
@@ -159,17 +159,17 @@ impl Draft {
         Draft { object: name.map(Into::into), ..self }
     }
 
-    /// Adds a number that the finding is based on.
+    /// Adds a number on which the finding is based.
     pub(super) fn evidence(mut self, name: &str, value: f64) -> Draft {
         if value.is_finite() {
-            // Six digits are enough, and documents read back exactly.
+            // Six digits are sufficient, and the document keeps this value exactly.
             let rounded = if value.fract() == 0.0 { value } else { format!("{value:.5e}").parse().unwrap_or(value) };
             self.evidence.insert(name.to_owned(), rounded);
         }
         self
     }
 
-    /// Adds requests and sectors of accesses.
+    /// Adds the requests and sectors of accesses.
     pub(super) fn sectors(self, sums: &Sums) -> Draft {
         self.evidence("requests", sums.requests as f64)
             .evidence("sectors", sums.sectors as f64)
@@ -180,7 +180,7 @@ impl Draft {
         Draft { gain, ..self }
     }
 
-    /// Ranks by this share of the time; from [`WORTH_A_CHANGE`] on it is a warning.
+    /// Sets the score, a share of the time. From [`WORTH_A_CHANGE`] on, the finding is a warning.
     pub(super) fn score(self, score: f64) -> Draft {
         let score = if score.is_finite() { score.clamp(0.0, 1.0) } else { 0.0 };
         let severity = if score >= WORTH_A_CHANGE { Severity::Warning } else { Severity::Note };
@@ -195,19 +195,19 @@ impl Draft {
         if is_note { self.severity(Severity::Note) } else { self }
     }
 
-    /// Further lines, which the reason lists.
+    /// Adds further lines, which the reason lists.
     pub(super) fn with_lines(mut self, lines: BTreeSet<FindingLine>) -> Draft {
         self.lines = lines.into_iter().collect();
         self.remarks.push_str(&also_on(&self.lines));
         self
     }
 
-    /// Gain and score by what its kernel would need less.
+    /// Sets gain and score from the savings.
     pub(super) fn saves(self, facts: &Facts<'_>, saved: Saved) -> Draft {
         Draft { saved: Some(saved), ..self }.rated(facts)
     }
 
-    /// Gain and score by what is saved.
+    /// Computes gain and score from the stored savings.
     pub(super) fn rated(self, facts: &Facts<'_>) -> Draft {
         let (Some(kernel), Some(saved)) = (facts.kernel(self.kernel), &self.saved) else { return self };
         let elsewhere: Vec<(&Kernel, &Saving)> =
@@ -219,25 +219,26 @@ impl Draft {
         self.gain(gain).score(waste).note_if(at_most_note)
     }
 
-    /// What leads to other objects in the same way, where one change cures them all.
+    /// Sets the common property of findings about other objects that the same change fixes.
     pub(super) fn one_cause(self, what: Option<String>) -> Draft {
         Draft { one_cause: what, ..self }
     }
 
-    /// What others of its object with the same cure have in common with it.
+    /// Sets the common property of other findings about the object with the same remedy.
     pub(super) fn alike(self, what: impl Into<String>) -> Draft {
         Draft { alike: Some(what.into()), ..self }
     }
 }
 
-/// Names as a figure, if there are any.
+/// Creates a figure from names, if there are any.
 pub(super) fn names(all: impl IntoIterator<Item = impl Into<String>>) -> Option<Names> {
     let all: Vec<String> = all.into_iter().map(Into::into).collect();
     (!all.is_empty()).then_some(Names(all))
 }
 
-/// What templates call the data of an access, and what it does with it: `{target}` with the allocation, `{data}` by its
-/// name alone, `{op:read|write|update}`; mean sectors and lanes of a request, its requests and the bytes of a lane.
+/// Returns the figures of an access: `{target}` is the data with its allocation, `{data}` the name alone, and
+/// `{op:read|write|update}` the operation. Other figures are the requests, the mean sectors and lanes per request, and
+/// the bytes per lane.
 fn figures(facts: &Facts<'_>, access: &Access<'_>) -> Figures {
     let target = facts.target(access);
     let named = access.variable().map(|name| format!("`{name}`"));

@@ -1,4 +1,4 @@
-//! What a remedy gains, by the bottleneck estimate.
+//! Gains of remedies, computed with the bottleneck estimate.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use super::prelude::*;
 use super::words;
 use warpline_profile::SECONDS_PER_LAUNCH;
 
-/// Limits of what all SMs share: they are as fast with few SMs at work as with many.
+/// Limits of resources that all SMs share. Their speed does not depend on the number of active SMs.
 pub(super) const OF_ALL_SMS: [&str; 4] = ["l2", "dram", "bus", "atomic_address"];
-/// Most of its factor that a gain has with the start costs of launches, for the report to state both. Policy.
+/// Maximum ratio of the gain with launch start costs to the gain without them, for the report to state both. Policy.
 const MUCH_LESS: f64 = 0.8;
-/// Least factor of a gain. Policy: less cannot be measured.
+/// Minimum factor of a gain. Policy: smaller gains cannot be measured.
 const LEAST_FACTOR: f64 = 1.01;
 
 /// Amounts that a kernel needs less, by name of the limit and in its unit.
@@ -37,13 +37,13 @@ impl Saving {
         self.0.values().copied().fold(0.0, f64::max)
     }
 
-    /// Returns a part of it.
+    /// Returns the saving, scaled by a factor.
     pub(super) fn times(mut self, part: f64) -> Saving {
         self.0.values_mut().for_each(|amount| *amount *= part);
         self
     }
 
-    /// Returns the saving if accesses made no requests: what these take of L1.
+    /// Returns the saving in L1 if the accesses made no requests.
     pub(super) fn without_requests(accesses: &[&Access<'_>]) -> Saving {
         let sum = |value: fn(&Sums) -> u64| total(accesses, value) as f64;
         Saving(BTreeMap::from([
@@ -53,7 +53,7 @@ impl Saving {
         ]))
     }
 
-    /// Returns the saving if accesses made no requests, including what they move below L1.
+    /// Returns the saving if the accesses made no requests, including their traffic below L1.
     pub(super) fn without_traffic(accesses: &[&Access<'_>]) -> Saving {
         let bytes = |value: fn(&Sums) -> u64| total(accesses, value).saturating_mul(SECTOR_BYTES) as f64;
         Saving::without_requests(accesses)
@@ -61,9 +61,9 @@ impl Saving {
             .and(Saving::new("dram", bytes(Sums::dram)))
     }
 
-    /// Returns the saving if accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to
-    /// one structure come together: the first to touch a sector brings what the others hit, so that only over all of
-    /// them, and over their siblings, it is known how much is brought without use.
+    /// Returns the saving if the accesses touched only the sectors that their bytes fill, and their words were in
+    /// different banks. Accesses to one structure share sectors: the first access loads a sector, and the others hit.
+    /// Therefore, the unused bytes are computed over all these accesses and their siblings.
     pub(super) fn by_coalescing(accesses: &[&Access<'_>], facts: &Facts<'_>) -> Saving {
         let sum = |value: fn(&Sums) -> u64| total(accesses, value) as f64;
         let siblings = siblings(accesses, facts);
@@ -78,7 +78,7 @@ impl Saving {
         ]))
     }
 
-    /// Seconds of the limit whose time shrinks most, however long the others take.
+    /// Returns the seconds of the limit whose time shrinks most, independent of the other limits.
     fn seconds(&self, estimate: &Estimate) -> f64 {
         let each = estimate.limits.iter().filter_map(|limit| {
             let saved = self.0.get(&limit.name[..])?;
@@ -87,7 +87,7 @@ impl Saving {
         each.fold(0.0, f64::max)
     }
 
-    /// Seconds of the limit that takes longest once this is saved.
+    /// Returns the seconds of the slowest limit after the saving.
     fn slowest(&self, estimate: &Estimate) -> f64 {
         let seconds = estimate.limits.iter().map(|limit| {
             let saved = self.0.get(&limit.name[..]).copied().unwrap_or(0.0);
@@ -97,8 +97,8 @@ impl Saving {
     }
 }
 
-/// Accesses, and those of the same operation to the same data at other offsets of a record, which is as long as the
-/// stride: what these use of a sector is not brought without use.
+/// Returns the accesses, and their siblings: accesses with the same operation to the same data at other offsets of a
+/// record, whose length is the stride. Sector bytes that siblings use are not wasted.
 fn siblings<'f, 'a>(accesses: &[&'f Access<'a>], facts: &'f Facts<'a>) -> Vec<&'f Access<'a>> {
     let all_terms: Vec<Option<TermsAndOffset>> = accesses.iter().map(|access| terms_and_offset(access)).collect();
     let shares_record = |one: &Access<'a>, access: &Access<'a>, own: &Option<TermsAndOffset>| {
@@ -117,8 +117,9 @@ fn siblings<'f, 'a>(accesses: &[&'f Access<'a>], facts: &'f Facts<'a>) -> Vec<&'
     accesses.iter().copied().chain(others.filter(is_sibling)).collect()
 }
 
-/// Bytes of sectors that accesses bring beyond their data. Loads that hit what others have brought need nothing below,
-/// so that their bytes are not a reason for what stores bring; an element that several accesses load is needed once.
+/// Returns the bytes of sectors that accesses load or store beyond their data. Loads that hit sectors of other accesses
+/// cause no traffic below L1, so they do not explain sectors of stores. An element that several accesses load counts
+/// once.
 fn unused(accesses: &[&Access<'_>], sectors: fn(&Sums) -> u64, bytes: u64) -> u64 {
     let of = |loads: bool| {
         let those: Vec<&Access<'_>> = accesses.iter().copied().filter(|access| access.is_load() == loads).collect();
@@ -135,14 +136,14 @@ fn unused(accesses: &[&Access<'_>], sectors: fn(&Sums) -> u64, bytes: u64) -> u6
     of(true).saturating_add(of(false))
 }
 
-/// Sum of a figure over accesses.
+/// Returns the sum of a figure over accesses.
 pub(super) fn total(accesses: &[&Access<'_>], value: fn(&Sums) -> u64) -> u64 {
     accesses.iter().map(|access| value(&access.sums)).total()
 }
 
 impl Facts<'_> {
-    /// Share of the time of all kernels that the saving wastes in one part of the GPU, however busy the others are:
-    /// they may be remedied, too. Of the requests where nothing is estimated.
+    /// Returns the share of the time of all kernels that the saving wastes in one limit. Other limits are ignored,
+    /// because they may be remedied as well. Without an estimate, the share is computed from requests.
     pub(super) fn waste(&self, kernel: &Kernel, saving: &Saving, otherwise: f64) -> f64 {
         match kernel.estimates.first() {
             Some(estimate) if self.kernel_seconds > 0.0 => saving.seconds(estimate) / self.kernel_seconds,
@@ -150,18 +151,18 @@ impl Facts<'_> {
         }
     }
 
-    /// Returns the program's gain, if this many assumed seconds outside of kernels were saved.
+    /// Returns the program's gain if this many assumed seconds outside of kernels were saved.
     pub(super) fn program_gain(&self, seconds: f64) -> Option<Gain> {
         let total = self.kernel_seconds + self.copy_seconds;
         gain_of(total, total - seconds, total)
     }
 
-    /// Returns the kernel's gain, if it needed that much less.
+    /// Returns the kernel's gain with the saving.
     pub(super) fn gain(&self, kernel: &Kernel, saving: &Saving) -> Option<Gain> {
         self.gain_for(kernel, saving, 0.0)
     }
 
-    /// The same with what is saved in other kernels.
+    /// Returns the kernel's gain with the saving, including the savings in other kernels.
     pub(super) fn gain_with_others(
         &self,
         kernel: &Kernel,
@@ -179,13 +180,13 @@ impl Facts<'_> {
         Some(gain)
     }
 
-    /// Returns the same where what takes its place takes this many seconds, in parallel with all else.
+    /// Returns the kernel's gain if the replacement takes `instead` seconds in parallel with all limits.
     pub(super) fn gain_for(&self, kernel: &Kernel, saving: &Saving, instead: f64) -> Option<Gain> {
         let estimate = kernel.estimates.first()?;
         gain_of_kernel(kernel, Saving::default().slowest(estimate), saving.slowest(estimate).max(instead))
     }
 
-    /// Returns the factor of that gain where a part of it is there already.
+    /// Returns the factor of this gain if a part of the saving already exists.
     pub(super) fn gain_besides(&self, kernel: &Kernel, already: &Saving, saving: &Saving, instead: f64) -> f64 {
         let Some(estimate) = kernel.estimates.first() else { return 1.0 };
         let then = saving.slowest(estimate).max(instead);
@@ -193,8 +194,8 @@ impl Facts<'_> {
     }
 }
 
-/// Returns the gain of a kernel. Of launches so short that their start and latencies count, it is stated with these, too: the
-/// estimate has none.
+/// Returns the gain of a kernel. If launches are so short that start costs and latencies matter, the gain is also
+/// stated with these costs, because the estimate does not contain them.
 pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64) -> Option<Gain> {
     let seconds = kernel.estimates.first()?.seconds;
     let mut gain = gain_of(now, then, seconds)?;
@@ -207,9 +208,9 @@ pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64) -> Option<Gai
     Some(gain)
 }
 
-/// From one time to another, of which the whole has `seconds`; `None` where nothing is gained.
+/// Returns the gain from `now` to `then`, for a total of `seconds`; `None` if there is no gain.
 pub(super) fn gain_of(now: f64, then: f64, seconds: f64) -> Option<Gain> {
-    // Zero time left has no factor; the estimate contains no latencies.
+    // A remaining time of zero has no factor, because the estimate contains no latencies.
     let factor = if then > 0.0 { now / then } else { return None };
     let digits = |value: f64| format!("{value:.3e}").parse().unwrap_or(value);
     (factor >= LEAST_FACTOR).then(|| Gain {

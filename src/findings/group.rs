@@ -1,5 +1,5 @@
-//! Findings of one rule, one kernel, one object and one cure are one thing to change: one finding, with the list of its
-//! lines. So are those of one line in several instantiations of a template.
+//! Groups findings that are one change. Findings of one rule, kernel, object and remedy become one finding with a list
+//! of lines. The same applies to findings on one line in several instantiations of a template.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use super::facts::Facts;
 use super::phrase::{Phrase, push};
 use warpline_profile::model::{FindingLine, also_on};
 
-/// What findings have in common that are one thing to change.
+/// Common properties of findings that are grouped.
 type Key = (&'static str, Option<u32>, String, Option<u64>, Option<String>, String);
 
-/// Puts those together that belong together; the first of them, which is the worst, gives kind and position.
+/// Groups findings. The first finding of a group, which is the worst, determines kind and position.
 pub(super) fn group(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<(&'static str, Draft)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut groups: Vec<(&'static str, Vec<Draft>)> = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn group(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Ve
     instantiations(of_kernels, facts)
 }
 
-/// Puts findings of one line together that differ in the instantiation of the kernel alone.
+/// Merges findings on one line that differ only in the instantiation of the kernel.
 fn instantiations(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<(&'static str, Draft)> {
     type Key = (&'static str, String, String, u32, u32, Option<String>, String);
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
@@ -57,14 +57,14 @@ fn instantiations(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<
     groups
 }
 
-/// Name of the template that a finding's kernel is an instantiation of.
+/// Returns the name of the template whose instantiation is the finding's kernel.
 fn template<'a>(facts: &Facts<'a>, draft: &Draft) -> Option<&'a str> {
     let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == draft.kernel)?;
     let (name, _) = kernel.name.split_once('<')?;
     Some(name)
 }
 
-/// `None` for a finding that is not grouped: its combined gain, or its subject, is unknown.
+/// Returns the key of a finding; `None` if it is not grouped because its combined gain, or its subject, is unknown.
 fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     let about_something = draft.allocation.is_some() || draft.object.is_some();
     if draft.line == 0 || !about_something {
@@ -78,7 +78,7 @@ fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
 }
 
-/// What findings with one remedy have in common, however their figures differ.
+/// Returns the common property of findings with one remedy, independent of their figures.
 fn what_to_do(draft: &Draft) -> String {
     draft.alike.clone().unwrap_or_else(|| format!("{} {}", draft.diagnosis.cause, draft.diagnosis.remedy))
 }

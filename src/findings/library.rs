@@ -1,4 +1,4 @@
-//! Findings in the code of libraries, which users do not change, so they are reported at the line that called the
+//! Findings in library code. Users cannot change this code, so the findings are reported at the line that called the
 //! library.
 
 use super::diagnosis::{Name, described};
@@ -8,7 +8,7 @@ use super::list::{About, is_about};
 use warpline_profile::model::{Frame, Severity};
 use warpline_profile::{is_system, library_call};
 
-/// The gain from which on a kernel waits for a limit. Policy.
+/// Minimum gain for a kernel that is limited by a resource. Policy.
 const LEAST_GAIN: f64 = 1.05;
 
 described! {
@@ -19,12 +19,13 @@ described! {
     }
 }
 
-/// Returns the remedy where a library chose how its kernel is written and launched.
+/// Returns the remedy if a library determines the code and the launch of its kernel.
 pub(super) fn other_code(function: &str) -> Remedy {
     Remedy::ChangeCall { function: Name(function.to_owned()) }
 }
 
-/// Moves a finding out of a library to the user's line that called it; `None` if it means nothing to the user.
+/// Moves a finding from library code to the user's line that called it; `None` if the finding is not useful to the
+/// user.
 pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if draft.file.is_empty() {
         return Some(draft);
@@ -34,14 +35,14 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
     let as_note = |draft: Draft| Draft { severity: draft.severity.min(Severity::Note), ..draft };
     let is = |about| is_about(id, about);
     if !is_system(&draft.file) {
-        // The launch of a library's kernel is at the user's line already.
+        // The launch of a library's kernel is already at the user's line.
         return Some(match () {
             () if is(About::Calls) => Draft { gain: None, ..as_note(draft.with_remedy(&Remedy::MergeCalls)) },
             () if is(About::Launch) => as_note(draft.with_remedy(&other_code(&call.function))),
             () => draft,
         });
     }
-    // A different algorithm is not worth a small gain.
+    // A small gain does not justify a different algorithm.
     let is_limit = draft.gain.as_ref().is_some_and(|gain| gain.factor >= LEAST_GAIN);
     let is_little = is(About::Code) && draft.score < WORTH_A_CHANGE || is(About::Limit) && !is_limit;
     if is(About::Inner) || is_little {

@@ -1,4 +1,4 @@
-//! All rules.
+//! The list of all rules.
 
 #[cfg(test)]
 use super::diagnosis::Row;
@@ -7,26 +7,26 @@ use super::facts::Facts;
 pub(super) use super::rules::RULES;
 use warpline_profile::model::{Basis, Finding};
 
-/// What a finding is about, which decides how it is rated.
+/// Subject of a finding, which determines its rating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// Its score is a share of the estimated time of kernels.
+    /// Share of kernel time: the score is a share of the estimated time of kernels.
     KernelTime,
-    /// How a kernel is written: of a library's kernel it is a note, as the user cannot change that.
+    /// Code of a kernel: for a library's kernel it is a note, because the user cannot change the code.
     Code,
-    /// A limit of the GPU: of a library's kernel it is reported only where the kernel waits for that.
+    /// Limit of the GPU: for a library's kernel it is reported only if the kernel waits for that limit.
     Limit,
-    /// How a kernel is launched: it is at the line of the launch.
+    /// Launch of a kernel: the finding is at the line of the launch.
     Launch,
-    /// Launches that could be fewer: of a library's kernels the user can merge the calls.
+    /// Launches that could be fewer: for a library's kernels, the user can merge the calls.
     Calls,
-    /// Control flow inside a kernel: of a library's kernel it is not reported.
+    /// Control flow in a kernel: for a library's kernel it is not reported.
     Inner,
-    /// The order of accesses: of a library's kernel it is a note on the ranges that the user passes.
+    /// Order of accesses: for a library's kernel it is a note about the ranges that the user passes.
     Order,
-    /// Its cause depends on what a GPU model computes from counts.
+    /// Modelled cause: it depends on values that a GPU model computes from counts.
     Modelled,
-    /// Its cause depends on times, which follow from assumed rates.
+    /// Estimated cause: it depends on times that are computed from assumed rates.
     Estimated,
 }
 
@@ -36,26 +36,26 @@ pub(super) struct Rule {
     pub about: &'static [About],
     pub page: &'static str,
     pub find: fn(&Facts<'_>) -> Vec<Draft>,
-    /// Ids of its causes and remedies, with the names of their figures: a test compares them with the page.
+    /// Ids of its causes and remedies, with the names of their figures. A test compares them with the page.
     #[cfg(test)]
     pub causes: &'static [Row],
     #[cfg(test)]
     pub remedies: &'static [Row],
 }
 
-/// Returns whether the findings of a rule are about something.
+/// Returns whether a rule's findings have this subject.
 pub(super) fn is_about(id: &str, about: About) -> bool {
     RULES.iter().any(|rule| rule.id == id && rule.about.contains(&about))
 }
 
-/// Returns how the figures are obtained that the cause of a finding depends on; `None` for the id of no rule. Documents of
-/// earlier versions lack it, so the id decides there.
+/// Returns how the figures for the cause of a finding are obtained; `None` for an unknown id. Documents of earlier
+/// versions lack this information, so the id determines it.
 pub fn confidence(finding: &Finding) -> Option<Basis> {
     let is_known = RULES.iter().any(|rule| rule.id == finding.id);
     finding.confidence.or_else(|| is_known.then(|| basis(&finding.id)))
 }
 
-/// How the figures are obtained that the causes of a rule depend on.
+/// Returns how the figures for the causes of a rule are obtained.
 pub(super) fn basis(id: &str) -> Basis {
     if is_about(id, About::Estimated) {
         Basis::Estimated
@@ -71,24 +71,24 @@ pub(super) fn basis(id: &str) -> Basis {
 pub struct Page {
     /// Id of the rule.
     pub id: &'static str,
-    /// The page, Markdown.
+    /// Text of the page in Markdown.
     pub text: &'static str,
 }
 
 impl Page {
-    /// Its first sentence: what the rule finds.
+    /// Returns the first sentence of the page, which describes the rule's findings.
     pub fn summary(&self) -> &'static str {
         let mut lines = self.text.lines().skip_while(|line| line.starts_with('#') || line.trim().is_empty());
         lines.next().unwrap_or_default()
     }
 }
 
-/// All pages, in the order of the rules.
+/// Returns all pages in the order of the rules.
 pub fn pages() -> impl Iterator<Item = Page> {
     RULES.iter().map(|rule| Page { id: rule.id, text: rule.page })
 }
 
-/// Returns the message for an id that no finding has.
+/// Returns the message for an unknown finding id.
 pub fn unknown(id: &str) -> String {
     let alike = crate::nearest::nearest(id, RULES.iter().map(|rule| rule.id));
     match alike.is_empty() {

@@ -1,10 +1,10 @@
-//! Names that resemble one that was typed, for messages about names that do not exist.
+//! Names that resemble a typed name, for messages about unknown names.
 
-/// Names that a message lists.
+/// Maximum number of names in a message.
 const MOST: usize = 5;
 
-/// Returns the names that resemble `typed`, the most similar first: those that contain it or that it contains, and those
-/// that differ in less than half of its letters. At most five.
+/// Returns at most five names that resemble `typed`, the most similar first. A name resembles it if one contains the
+/// other, or if fewer than half of the letters differ.
 pub fn nearest<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let mut found: Vec<(usize, &str)> =
         names.into_iter().filter_map(|name| Some((difference(typed, name)?, name))).collect();
@@ -13,7 +13,7 @@ pub fn nearest<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Vec
     found.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
-/// Returns `a`, `b` and `c`, and the number of names beyond the first five.
+/// Formats names as `a`, `b` and `c`, with the number of names beyond the first five.
 pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
@@ -24,7 +24,7 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     }
 }
 
-/// Returns how much two names differ; `None` if they do not resemble each other.
+/// Returns the difference between two names; `None` if they do not resemble each other.
 fn difference(typed: &str, name: &str) -> Option<usize> {
     let (typed, name) = (typed.to_lowercase(), name.to_lowercase());
     if typed.is_empty() {
@@ -37,7 +37,7 @@ fn difference(typed: &str, name: &str) -> Option<usize> {
     (2 * edits < typed.chars().count()).then_some(edits)
 }
 
-/// Returns the least number of letters to insert, remove and replace (Levenshtein's distance).
+/// Returns the minimum number of letters to insert, remove and replace (Levenshtein distance).
 fn edits(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().take(256).collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

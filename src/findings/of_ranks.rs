@@ -1,6 +1,6 @@
-//! Findings that no rank has alone.
+//! Findings that compare ranks.
 
-/// Returns whether a finding compares ranks: then no single profile can have it.
+/// Returns whether a finding compares ranks, so that no single profile can contain it.
 pub fn is_of_ranks(id: &str) -> bool {
     id == "rank-imbalance"
 }

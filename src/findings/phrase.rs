@@ -1,4 +1,4 @@
-//! Phrases that findings put into their texts; their templates are in `text/common.md`.
+//! Phrases in the texts of findings; their templates are in `text/common.md`.
 
 use super::diagnosis::{Bytes, Choice, Count, Name, Names, Ratio, Seconds, Shown, described};
 use super::text::write_phrase;
@@ -34,7 +34,7 @@ impl Phrase {
     }
 }
 
-/// What has no name in the program.
+/// Objects without a name in the program.
 #[derive(Clone, Copy)]
 pub(super) enum Unnamed {
     Allocation,

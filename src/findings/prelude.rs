@@ -1,4 +1,4 @@
-//! What nearly every fact and rule uses.
+//! Items that nearly every fact and rule uses.
 
 pub(super) use super::diagnosis::{
     Bytes, Choice, Count, Described, Diagnosis, Figures, Name, Names, Ratio, Seconds, Share, Shown, described,

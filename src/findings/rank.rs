@@ -1,4 +1,4 @@
-//! Runs the rules and puts what they find in order.
+//! Runs the rules and ranks their findings.
 
 use std::collections::HashMap;
 
@@ -14,25 +14,25 @@ use warpline_profile::Profile;
 use warpline_profile::model::{Finding, Kernel, Severity};
 use warpline_simulator::models::Rates;
 
-/// Share of the estimated time of all kernels that a note is about, at least: a program is not changed for less.
+/// Minimum share of the estimated time of all kernels for a note. Policy: smaller shares do not justify a change.
 const LEAST_SCORE: f64 = 0.003;
-/// The same of a note about a small part of its kernel.
+/// Minimum share for a note about a small part of its kernel.
 const LEAST_OF_PART: f64 = 0.01;
-/// The same where the kernel waits for something else, so that the change alone gains nothing.
+/// Minimum share if another limit of the kernel is slower, so that the change alone has no gain.
 const LEAST_WITHOUT_GAIN: f64 = 0.03;
-/// Share of its kernel's time from which on it is more.
+/// Minimum share of the kernel's time for a part that is not small.
 const SMALL_PART: f64 = 0.2;
 
-/// Seconds that a finding about the time of kernels is to cost, at least, for more than a note and for a gain: what
-/// takes less is the size of a test, or of no moment, whatever its share.
+/// Minimum cost in seconds of a finding about kernel time, for a gain and a severity above a note. Smaller costs are
+/// those of tests, or are unimportant, whatever their share.
 const LEAST_SECONDS: f64 = 0.5e-6;
-/// The same as a share of the time of kernels and copies.
+/// Minimum cost as a share of the time of kernels and copies.
 const LEAST_OF_PROGRAM: f64 = 0.0002;
 
-/// Findings that are kept; a program with more has enough to do.
+/// Maximum number of findings in a report.
 const MOST: usize = 500;
 
-/// Returns the findings of a profile, rank 1 first; `rates` are those of its first model.
+/// Returns the findings of a profile, rank 1 first. `rates` are those of its first model.
 pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     let facts = Facts::new(profile, rates);
     let mut all: Vec<(&str, Draft)> = Vec::new();
@@ -83,7 +83,7 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     by_themselves(found, profile)
 }
 
-/// Returns the diagnosis in words, with the remarks; the assumption goes to the gain.
+/// Returns the texts of the diagnosis and adds the remarks. The assumption is moved to the gain.
 fn in_words(id: &str, draft: &mut Draft, facts: &Facts<'_>) -> Text {
     let kernel = draft.kernel.and_then(|id| facts.profile.kernels.iter().find(|kernel| kernel.id == id));
     let mut text = write(id, &draft.diagnosis, kernel.is_some_and(Kernel::is_triton));
@@ -96,8 +96,8 @@ fn in_words(id: &str, draft: &mut Draft, facts: &Facts<'_>) -> Text {
     text
 }
 
-/// Loads and stores of one line, or of one operand, are one thing to change: the worst stands for all, with what all of
-/// them save.
+/// Merges findings about loads and stores of one line or one operand, because they are one change. The worst finding
+/// represents all of them, with the savings of all.
 fn of_lines<'a>(drafts: Vec<(&'a str, Draft)>, facts: &Facts<'_>) -> Vec<(&'a str, Draft)> {
     let mut places = HashMap::new();
     let mut kept: Vec<(&str, Draft, bool)> = Vec::new();
@@ -117,12 +117,12 @@ fn of_lines<'a>(drafts: Vec<(&'a str, Draft)>, facts: &Facts<'_>) -> Vec<(&'a st
     kept.into_iter().map(|(id, draft, is_sum)| (id, if is_sum { draft.rated(facts) } else { draft })).collect()
 }
 
-/// What matters most first.
+/// Sorts findings by importance, the most important first.
 fn sort(all: &mut [(&str, Draft)]) {
     all.sort_by(|(one_id, one), (other_id, other)| {
         (other.severity.cmp(&one.severity))
             .then(other.score.total_cmp(&one.score))
-            // Scores end at the kernel's whole time.
+            // Scores are limited to the kernel's whole time, so savings decide between equal scores.
             .then(saved(other).total_cmp(&saved(one)))
             .then_with(|| {
                 (one_id, &one.file, one.line, one.column, one.kernel).cmp(&(
@@ -137,12 +137,12 @@ fn sort(all: &mut [(&str, Draft)]) {
     });
 }
 
-/// What the cure of a finding saves, in the limit's unit: findings of one rule and kernel compare by it.
+/// Returns the savings of a finding in the limit's unit, to compare findings of one rule and kernel.
 fn saved(draft: &Draft) -> f64 {
     draft.saved.as_ref().map_or(0.0, |saved| saved.saving.most())
 }
 
-/// Returns the finding as it deserves by what it costs; `None` if it is not worth reporting.
+/// Returns the finding with a severity that corresponds to its cost; `None` if it is not worth reporting.
 fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if !is_about(id, About::KernelTime) {
         return Some(draft);
@@ -153,7 +153,7 @@ fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if facts.kernel_seconds <= 0.0 {
         return Some(draft);
     }
-    // What a kernel costs that was stopped shows once it runs to its end.
+    // If a kernel was stopped, its complete cost is unknown.
     let was_stopped = facts.profile.faults.iter().any(|fault| fault.stopped && fault.kernel == draft.kernel);
     if was_stopped && draft.kernel.is_some() {
         return Some(draft.severity(Severity::Note));
@@ -175,7 +175,7 @@ fn is_negligible(draft: &Draft, facts: &Facts<'_>) -> bool {
     draft.score < least
 }
 
-/// Marks gains that cannot be added to those of earlier findings: a kernel cannot save more than its time.
+/// Marks gains that cannot be added to those of earlier findings, because a kernel cannot save more than its time.
 fn by_themselves(mut found: Vec<Finding>, profile: &Profile) -> Vec<Finding> {
     for kernel in &profile.kernels {
         let Some(estimate) = kernel.estimates.first() else { continue };

@@ -5,7 +5,7 @@ use warpline_profile::{IGNORE_COMMENT, Profile};
 
 use super::list::RULES;
 
-/// What is suppressed: an id, or an id at a place, or everything at a place.
+/// A suppression of an id, of an id at a position, or of all findings at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppression {
     id: Option<String>,
@@ -20,13 +20,13 @@ enum SuppressionTarget {
     Name(String),
 }
 
-/// What cannot be read as a suppression.
+/// Reasons why a text is not a valid suppression.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SuppressionError {
     /// No rule has this id.
     #[error("{}", super::list::unknown(.0))]
     UnknownId(String),
-    /// Neither an id nor a place.
+    /// The text is neither an id nor a position.
     #[error("`{0}`: expected ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE")]
     Nothing(String),
 }
@@ -66,7 +66,7 @@ impl std::fmt::Display for Suppression {
 }
 
 impl Suppression {
-    /// Returns whether it means this finding of a profile.
+    /// Returns whether the suppression applies to this finding of a profile.
     pub fn covers(&self, finding: &Finding, profile: &Profile) -> bool {
         let kernel = || {
             let id = finding.kernel?;
@@ -92,7 +92,7 @@ pub fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
 }
 
-/// How many findings were left out.
+/// Numbers of suppressed findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignored {
     /// Findings that comments in the source suppress.
@@ -101,9 +101,9 @@ pub struct Ignored {
     pub by_request: usize,
 }
 
-/// Takes findings out that comments in the source (`// warpline: ignore`, or `// warpline: ignore strided-access
-/// spill`) or `suppressions` cover, and ranks the others anew. A comment is on the finding's line, or alone on the
-/// line above it.
+/// Removes the findings that comments in the source (`// warpline: ignore`, or `// warpline: ignore strided-access
+/// spill`) or `suppressions` cover, and ranks the remaining findings again. A comment is on the finding's line, or
+/// alone on the line above it.
 pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored {
     let mut ignored = Ignored::default();
     let all = std::mem::take(&mut profile.findings);
@@ -125,7 +125,7 @@ pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored 
     ignored
 }
 
-/// Returns the finding without the lines that are covered; `None` where that is all of them.
+/// Returns the finding without the suppressed lines; `None` if all lines are suppressed.
 fn without(finding: &Finding, is_covered: impl Fn(&Finding) -> bool) -> Option<Finding> {
     let own = FindingLine { line: finding.line, column: finding.column };
     let at = |place: &FindingLine| Finding { line: place.line, column: place.column, ..finding.clone() };
@@ -155,7 +155,7 @@ fn by_comment(finding: &Finding, profile: &Profile) -> bool {
             .map(str::trim)
             .filter(|word| !word.is_empty() && *word != "*/");
         let first = ids.next();
-        // Words that are not ids are the reason, but for one that was meant as an id: it silences nothing.
+        // Words that are not ids belong to the reason. A word that resembles an id suppresses nothing.
         let is_id = |word: &str| RULES.iter().any(|rule| rule.id == word);
         match first {
             Some(word) if is_id(word) => {

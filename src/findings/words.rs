@@ -1,8 +1,8 @@
-//! Numbers in sentences.
+//! Formats numbers and names for sentences.
 
 use warpline_profile::model::Kernel;
 
-/// `1 byte`, `512 bytes`, `4.0 KiB`, `16.0 MiB`.
+/// Formats bytes as `1 byte`, `512 bytes`, `4.0 KiB` or `16.0 MiB`.
 pub(super) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if count < 1024 {
@@ -17,7 +17,7 @@ pub(super) fn bytes(count: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// `734002` as `734 002`; small numbers as they are.
+/// Formats `734002` as `734 002`, and small numbers unchanged.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     if digits.len() <= 4 {
@@ -33,17 +33,17 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
-/// `12.5 %`.
+/// Formats a share as `12.5 %`.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// `1 copy`, `20 copies`.
+/// Formats a count with its noun: `1 copy`, `20 copies`.
 pub(super) fn several(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
-/// `12.3 ms`, `640 ns`, with three digits.
+/// Formats a time with three digits, such as `12.3 ms` or `640 ns`.
 pub(super) fn time(seconds: f64) -> String {
     let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")];
     let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= 0.9995 * unit).unwrap_or((1e-9, "ns"));
@@ -56,18 +56,19 @@ pub(super) fn time(seconds: f64) -> String {
     format!("{value:.digits$} {name}")
 }
 
-/// `3.2`, `32`.
+/// Formats a value as `3.2` or `32`.
 pub(super) fn decimal(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// A kernel's name without its parameters; of a template's instantiation the name has the type that it returns.
+/// Returns a kernel's name without its parameters, and without the return type that names of template instantiations
+/// contain.
 pub(super) fn kernel(kernel: &Kernel) -> String {
     let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
     plain.rsplit(' ').next().unwrap_or_default().to_owned()
 }
 
-/// Names in a list: "`x`, `y` and `z`".
+/// Formats names as a list: "`x`, `y` and `z`".
 pub(super) fn list(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match &quoted[..] {

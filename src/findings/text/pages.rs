@@ -95,7 +95,7 @@ pub(super) fn read(page: &str) -> Result<Templates, PageError> {
     Ok(templates)
 }
 
-/// Returns a title in bold, if there is one, and the paragraphs below it.
+/// Returns the bold title, if there is one, and the paragraphs after it.
 fn titled(paragraphs: &[String]) -> (Option<&str>, &[String]) {
     let title = paragraphs.first().and_then(|first| first.strip_prefix("**")?.strip_suffix("**"));
     (title, &paragraphs[usize::from(title.is_some())..])
