@@ -3,8 +3,8 @@
 use crate::row::table;
 
 table! {
-    /// A profile on one of its GPU models. A profile of several models is as many runs: its counted figures stand in
-    /// each, as they would if it had been made for each model alone.
+    /// A run is a profile on one of its GPU models. A profile with several models has one run per model. Each of these
+    /// runs contains the counted figures, as if the profile had been recorded for that model alone.
     struct RunRow<'a> = "runs" {
         run: &'a str, "", "name of the run, the same in all tables: what the profile holds, and the model";
         profile: &'a str, "", "name of the profile: what it holds";
