@@ -16,7 +16,7 @@ pub fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {
 
 /// Returns whether the innermost loop around an access has a barrier, after which another thread may need the value.
 /// The barrier is either on a line of the loop, or it is executed as often as the access and its line is between this
-/// loop and the next loop. Profiles count barriers by line.
+/// loop and the next loop, or in another file. Profiles count barriers by line.
 pub fn has_barrier(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let count = |row: &Line| row.instructions.get("barrier").map_or(0, |count| count.warps);
     let of_kernel = |row: &&Line| row.kernel == access.kernel.id && count(row) > 0;

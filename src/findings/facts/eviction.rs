@@ -53,7 +53,7 @@ fn classify<'f, 'a>(
         those.total()
     };
     let all = sectors(|_| true);
-    // Loads that bypass L1, and stores, cannot get another cache operator of loads.
+    // Another cache operator of a load has no effect on loads that bypass L1, or on stores.
     let (past, stored) = (share(sectors(|one| one.past_l1), all), share(sectors(|one| one.op == "store"), all));
     // Returns whether a block's reuses would come before L1 is full if this share of the touched data were absent.
     // Reuse distances contain no stores.

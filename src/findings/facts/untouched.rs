@@ -89,8 +89,7 @@ fn of_allocation(allocation: &Allocation) -> Option<Untouched<'_>> {
     // Copies read memory as well.
     let is_read_by_copies =
         allocation.copies.iter().any(|copy| matches!(&copy.direction[..], "device_to_host" | "device_to_device"));
-    // Repeated copies may transfer the same part. If kernels touch the memory, only the bytes of one copy are certainly
-    // different.
+    // Repeated copies may transfer the same part. If kernels touch the memory, only the bytes of one copy are counted.
     let each = in_copies().map(|copy| copy.bytes / copy.count.max(1)).max().unwrap_or(0);
     let is_repeated = in_copies().any(|copy| copy.count > 1) && allocation.touched_bytes > 0;
     let whole = if is_repeated { each } else { copied }.min(allocation.bytes);

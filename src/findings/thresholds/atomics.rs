@@ -4,7 +4,7 @@
 pub const DEEP: f64 = 1.5;
 /// Minimum mean number of lanes for operations to be reported although the model has no cost for them. Policy.
 pub const VERY_DEEP: f64 = 8.0;
-/// Expected number of colliding lanes if data selects among about as many addresses as a warp has lanes. Calibrated on
+/// Approximate number of colliding lanes if data selects among about as many addresses as a warp has lanes. Calibrated on
 /// histograms of random data.
 pub const BY_CHANCE: f64 = 3.0;
 /// Minimum number of updates of the hottest address per block. Policy: a block that combines its updates has fewer.

@@ -32,7 +32,7 @@ pub const LITTLE: u64 = 12;
 /// Maximum number of warp instructions per execution of a side that costs less than compacting its lanes. Calibrated on
 /// compaction with ballots.
 pub const SHORT: u64 = 40;
-/// Minimum ratio of the lengths of two sides for which the shorter side waits. Policy.
+/// Maximum ratio of the longest side to another side if both sides count as long. Policy.
 pub const MUCH_SHORTER: u64 = 8;
 /// Maximum number of lines from a shuffle to the condition on its result, and from a branch to the atomic operation of
 /// its append. Policy.
