@@ -138,7 +138,7 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
         true => command.args(["-D__NVCC__"]),
         false => command,
     };
-    let command = command.args(architecture_list(tools, invocation));
+    let command = command.args(architecture_list(tools, invocation).into_iter().flatten());
     let command = match invocation.relocatable {
         // Both sides must use the same names for static variables and functions of the file.
         true => command.args([
@@ -154,8 +154,8 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
 }
 
 /// Defines `__CUDA_ARCH_LIST__` as nvcc does: the values of `__CUDA_ARCH__` that the command line names, in ascending
-/// order.
-fn architecture_list(tools: &Tools, invocation: &Invocation) -> Option<String> {
+/// order. clang's own definition, which has the architecture of the compilation, is removed first.
+fn architecture_list(tools: &Tools, invocation: &Invocation) -> Option<[String; 2]> {
     if invocation.dialect != Dialect::Nvcc {
         return None;
     }
@@ -165,7 +165,7 @@ fn architecture_list(tools: &Tools, invocation: &Invocation) -> Option<String> {
     }
     named.sort_unstable();
     let values: Vec<String> = named.iter().map(|number| format!("{}", number * 10)).collect();
-    Some(format!("-D__CUDA_ARCH_LIST__={}", values.join(",")))
+    Some(["-U__CUDA_ARCH_LIST__".to_owned(), format!("-D__CUDA_ARCH_LIST__={}", values.join(","))])
 }
 
 /// Returns the arguments of `-Xcompiler` and similar options for host compilations. Arguments for the linker, which g++

@@ -28,6 +28,7 @@ fn resources_are_reported_and_bounded_and_nvccs_macros_are_defined() {
     for part in ["Compiling entry function '_Z3sumILi24EEvPf' for 'sm_", "bytes spill stores", ": Used "] {
         assert!(stderr.contains(part), "{part}: {stderr}");
     }
+    assert!(!stderr.contains("redefined"), "{stderr}");
     driver.program("limited").succeeded();
     let ptx = std::fs::read_to_string(driver.path("limited.ptx")).unwrap();
     assert!(ptx.contains(".maxnreg 24") && !ptx.contains("__warpline"), "{ptx}");

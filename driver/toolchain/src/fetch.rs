@@ -106,6 +106,12 @@ pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<Path
     if cuda::lacks(&root).is_none() {
         return Ok(root);
     }
+    if wheels.is_none() && offline_is_set() {
+        return Err(broken(&folder, &format!("{OFFLINE} forbids fetching")));
+    }
+    if let Some(wheels) = wheels.filter(|wheels| !wheels.is_dir()) {
+        return Err(broken(wheels, "there is no such folder"));
+    }
     if !cfg!(target_arch = "x86_64") {
         return Err(broken(&folder, "the pinned wheels are for x86-64 only"));
     }
