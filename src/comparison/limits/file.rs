@@ -296,7 +296,7 @@ mod tests {
             ("[kernels.\"(\"]\nglobal.sectors = { soft = 5 }", "kernels.\"(\": it is no regular expression"),
             ("[kernels]\nx = 5", "kernels.x: it must be a table of figures"),
             ("[findings]\nbank-conflict = { new = -1 }", "findings.bank-conflict.new: it must be a whole number"),
-            ("[findings]\nbank-conflict = { soft = 1 }", "`new` (most that may come)"),
+            ("[findings]\nbank-conflict = { soft = 1 }", "`new` (maximum number of new findings)"),
             (
                 "[findings]\nbank-conflicts = { new = 1 }",
                 "neither a finding nor a severity; nearest are `bank-conflict`",

@@ -18,7 +18,7 @@ const COMMON: &[&str] = &[
     "updates", "depth", "per_address", "crowd", "hottest", "offset", "whose", "serial", "left", "merged", "together",
     "passes", "ideal_passes", "mean", "mean_ideal", "worst", "worst_ideal", "collide", "share", "kind", "divergent",
     "executions", "sides", "issued", "slots", "memory", "first", "second", "times", "each", "live", "copied",
-    "copies", "unchanged", "kernels", "start", "starts", "all", "launches", "time", "touched", "access", "block", "operations", "ratio", "seconds", "blocks", "sms", "all", "position",
+    "copies", "unchanged", "kernels", "start", "starts", "all", "launches", "time", "touched", "access", "block", "operations", "ratio", "seconds", "blocks", "sms", "all", "position", "unit",
 ];
 
 #[test]
