@@ -58,8 +58,9 @@ impl Body {
 
 fn random_function(number: usize, random: &mut Random) -> String {
     let attribute = if random.below(4) == 0 { "noinline" } else { "" };
+    let hooked = if number.is_multiple_of(3) { "\"warpline-hooked\"" } else { "" };
     let text = format!(
-        "define internal i64 @f{number}(i64 %x, i64 %left) {attribute} {{\n\
+        "define internal i64 @f{number}(i64 %x, i64 %left) {attribute} {hooked} {{\n\
          %stop = icmp eq i64 %left, 0\nbr i1 %stop, label %end, label %go\nend:\nret i64 %x\ngo:\n\
          %rest = sub i64 %left, 1\n%v0 = add i64 %x, {number}\n"
     );
@@ -153,6 +154,11 @@ fn parts_do_what_the_whole_does() {
         let module = parse(&context, &text);
         let split = parts::split(&module, PROCESSOR).expect("split").expect("the module is large");
         assert!(split.parts.len() > 2, "seed {seed}: {} parts", split.parts.len());
+        assert!(
+            split.parts.iter().any(|part| part.hooked),
+            "seed {seed}: functions with hooks have parts of their own"
+        );
+        assert!(split.parts.iter().any(|part| !part.hooked), "seed {seed}: so have others");
         split.rename(&module, "unit");
         module.verify().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let mut objects = vec![object::emit(&module, EMIT).expect("generated")];

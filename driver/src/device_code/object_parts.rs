@@ -11,7 +11,7 @@ use warpline_toolchain::cache::content_hash;
 /// kernels with the same name. Files with the same code at different paths are different files.
 pub fn suffix(split: &Split, source: &str) -> String {
     let path = std::path::absolute(source).unwrap_or_else(|_| source.into());
-    let hashes = split.parts.iter().map(|part| content_hash(part).to_le_bytes());
+    let hashes = split.parts.iter().map(|part| content_hash(&part.bitcode).to_le_bytes());
     let all: Vec<u8> = hashes.flatten().chain(path.display().to_string().into_bytes()).collect();
     format!("{:016x}", content_hash(&all))
 }

@@ -189,6 +189,9 @@ impl<'c> Lowering<'_, 'c> {
 
     fn fill(&mut self, function: Value<'c>, version: Version, hooked: bool, into: Value<'c>) -> Result<(), LowerError> {
         self.body(function)?;
+        if hooked {
+            super::target::hooked::mark(into);
+        }
         let body = &self.bodies[&function];
         let analysis = Analysis::new(body, version, is_kernel(function), self.unit.layout());
         let (unit, large, values) = (self.unit, self.large, self.values && hooked);

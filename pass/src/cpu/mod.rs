@@ -15,8 +15,11 @@ mod target;
 pub use crate::ptx::parse::parse as statements;
 pub use error::{LowerError, Refusal};
 pub use lower::lower;
+pub(crate) use options::PART;
 pub use options::{LARGE, Options};
 
 pub use shapes::analysis::Version;
+pub(crate) use target::hooked::is_hooked;
+pub(crate) use target::optimize::optimize_hooked;
 pub use target::optimize::{infer_attributes, optimize};
 pub use target::vectors::Vectors;

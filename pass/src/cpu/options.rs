@@ -8,6 +8,10 @@ use warpline_format::occupancy::Resources;
 /// in straight-line code.
 pub const LARGE: usize = 1_500;
 
+/// The number of instructions of a part of a lowered module before LLVM's optimiser. Optimising and generating them
+/// takes about half a second, a hundred times the fixed cost of a part. A smaller module is generated as a whole.
+pub(crate) const PART: usize = 5_000;
+
 /// The options of lowering.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {

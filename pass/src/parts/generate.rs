@@ -1,6 +1,6 @@
 //! Optimises parts and generates their code with several threads.
 
-use super::split::Split;
+use super::split::{Part, Split};
 use crate::cpu;
 use crate::llvm::shim::quiet_context;
 use crate::object::{self, EmitOptions, Huge, ObjectError};
@@ -68,14 +68,20 @@ pub fn generate(split: &Split, options: &GenerateOptions<'_>) -> Result<Vec<Gene
     results.into_iter().flatten().collect()
 }
 
-fn generate_part(split: &Split, bitcode: &[u8], options: &GenerateOptions<'_>) -> Result<Generated, ObjectError> {
+fn generate_part(split: &Split, part: &Part, options: &GenerateOptions<'_>) -> Result<Generated, ObjectError> {
     let context = quiet_context();
-    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "part");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&part.bitcode, "part");
     let module = Module::parse_bitcode_from_buffer(&buffer, &context)
         .map_err(|cause| ObjectError::Read { path: "a part of the device code".into(), cause: cause.to_string() })?;
     split.rename(&module, options.suffix);
-    cpu::optimize(&module, options.processor)?;
+    match part.hooked {
+        true => cpu::optimize_hooked(&module, options.processor)?,
+        false => cpu::optimize(&module, options.processor)?,
+    }
     let ir = options.keep_ir.then(|| module.print_to_string().to_string());
-    let (emit, huge) = options.emit.bounded(&module);
+    let (emit, huge) = match part.hooked {
+        true => (EmitOptions { level: 0, ..options.emit }, None),
+        false => options.emit.bounded(&module),
+    };
     Ok(Generated { bytes: object::emit(&module, emit)?, huge, ir })
 }

@@ -6,4 +6,4 @@ mod plan;
 mod split;
 
 pub use generate::{GenerateOptions, Generated, generate};
-pub use split::{Split, split};
+pub use split::{Part, Split, split};

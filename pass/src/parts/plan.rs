@@ -2,16 +2,13 @@
 //!
 //! The decision depends only on the module, so that the same source gives the same parts on any machine.
 
+use crate::cpu::{PART, is_hooked};
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::part::has_aliases;
 use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
-
-/// The number of instructions of a part before LLVM's optimiser. Optimising and generating them takes about half a
-/// second, a hundred times the fixed cost of a part.
-const PART: usize = 5_000;
 
 /// A function with several callers is copied to the part of each caller if it has at most this number of instructions,
 /// which is about the limit of LLVM's inliner.
@@ -37,6 +34,10 @@ pub(super) struct Plan<'c> {
     /// For each part, the functions that it defines, in ascending order. Most functions are in one part; small ones may
     /// be in several.
     pub(super) parts: Vec<Vec<usize>>,
+    /// The number of parts with functions that write records. They come first, and their only other functions are
+    /// copies.
+    pub(super) hooked_parts: usize,
+    hooked: Vec<bool>,
     position: HashMap<Value<'c>, usize>,
 }
 
@@ -45,7 +46,8 @@ impl<'c> Plan<'c> {
     pub(super) fn new(module: &Module<'c>) -> Plan<'c> {
         let functions: Vec<_> = module.functions().into_iter().filter(|one| !one.is_declaration()).collect();
         let position: HashMap<_, _> = functions.iter().enumerate().map(|(at, &one)| (one, at)).collect();
-        let mut plan = Plan { functions, referrers: Vec::new(), parts: Vec::new(), position };
+        let hooked = functions.iter().map(|&one| is_hooked(one)).collect();
+        let mut plan = Plan { functions, referrers: Vec::new(), parts: Vec::new(), hooked_parts: 0, hooked, position };
         let all = (0..plan.functions.len()).collect();
         let sizes: Vec<usize> = plan.functions.iter().map(|&one| size(one)).collect();
         plan.referrers = plan.functions.iter().map(|&one| plan.referrers_of(one)).collect();
@@ -55,7 +57,11 @@ impl<'c> Plan<'c> {
             return plan;
         }
         let copied: Vec<bool> = (0..sizes.len()).map(|at| sizes[at] <= COPIED && plan.may_be_copied(at)).collect();
-        plan.parts = pack(plan.groups(&copied), &sizes, PART);
+        let (hooked, others): (Vec<_>, Vec<_>) =
+            plan.groups(&copied).into_iter().partition(|group| group.iter().all(|&at| plan.hooked[at]));
+        plan.parts = pack(hooked, &sizes, PART);
+        plan.hooked_parts = plan.parts.len();
+        plan.parts.extend(pack(others, &sizes, PART));
         plan.copy(&copied);
         plan
     }
@@ -119,7 +125,12 @@ impl<'c> Plan<'c> {
         let referrers = &self.referrers[at];
         let mut callers = referrers.functions.iter().copied().filter(|&caller| caller != at);
         match (callers.next(), callers.next()) {
-            (Some(caller), None) if self.functions[at].is_local() && !referrers.others => Some(caller),
+            // Functions with hooks are generated in another way.
+            (Some(caller), None)
+                if self.functions[at].is_local() && !referrers.others && self.hooked[at] == self.hooked[caller] =>
+            {
+                Some(caller)
+            }
             _ => None,
         }
     }

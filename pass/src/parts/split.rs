@@ -8,10 +8,20 @@ use crate::llvm::{MachineError, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 
+/// A part of a module: some of its functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The bitcode of the part.
+    pub bitcode: Vec<u8>,
+    /// Whether all its functions, except copies of small ones, are warp functions that write records. Most functions
+    /// of a module do, and few of them ever run. Their code is therefore generated for a short compile time.
+    pub hooked: bool,
+}
+
 /// The functions of a module in parts.
 pub struct Split {
-    /// The bitcode of each part.
-    pub parts: Vec<Vec<u8>>,
+    /// The parts.
+    pub parts: Vec<Part>,
     /// The names that one part defines and another part, or the remaining module, uses.
     pub shared: Vec<String>,
 }
@@ -52,7 +62,9 @@ pub fn split(module: &Module<'_>, processor: &str) -> Result<Option<Split>, Mach
             shared.push(share(variable));
         }
     }
-    let parts = definitions.iter().map(|part| bitcode(&clone_part(module, part))).collect();
+    let parts = (definitions.iter().enumerate())
+        .map(|(number, part)| Part { bitcode: bitcode(&clone_part(module, part)), hooked: number < plan.hooked_parts })
+        .collect();
     for function in &plan.functions {
         function.delete_body();
     }

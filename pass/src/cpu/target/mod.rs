@@ -3,6 +3,7 @@
 pub(super) mod checked;
 pub(super) mod descriptor;
 pub(super) mod helpers;
+pub(crate) mod hooked;
 pub(super) mod movers;
 pub(super) mod optimize;
 pub(super) mod prepare;

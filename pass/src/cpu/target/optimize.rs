@@ -69,6 +69,21 @@ pub fn optimize(module: &Module<'_>, processor: &str) -> Result<(), MachineError
     run(module, &Machine::host(processor)?)
 }
 
+/// Returns the passes that reduce the run time of code that is generated without optimisation. They keep values in
+/// registers, remove repeated tests and loads, and move invariants out of loops. Value numbering and the elimination of
+/// dead stores changed nothing for a tiled matrix product.
+fn hooked_pipeline() -> String {
+    format!(
+        "function<eager-inv>(lower-expect,sroa<modify-cfg>,early-cse<memssa>,{SIMPLIFY},\
+         loop-mssa(licm<allowspeculation>),adce,{FINISH}),globaldce"
+    )
+}
+
+/// Optimises a part of a lowered module whose functions write records.
+pub fn optimize_hooked(module: &Module<'_>, processor: &str) -> Result<(), MachineError> {
+    Machine::host(processor)?.run_with(module, &hooked_pipeline(), PassBuilderOptions::create())
+}
+
 /// Makes LLVM determine the effects of functions on memory and on their arguments, because callers in other parts of
 /// the module cannot see them.
 pub fn infer_attributes(module: &Module<'_>, processor: &str) -> Result<(), MachineError> {

@@ -2,10 +2,12 @@
 //! processor.
 
 use super::checked::{Checked, Whole};
+use super::hooked::is_hooked;
 use super::reach::Reach;
 use super::runtime::Runtime;
 use super::shared::SharedLayout;
 use super::vectors::Vectors;
+use crate::cpu::options::PART;
 use crate::cpu::target::types::{LANES, leaf_types};
 use crate::ir::globals::device_globals;
 use crate::ir::kernel::is_kernel;
@@ -246,12 +248,15 @@ impl<'c> Unit<'c> {
     }
 
     /// Returns whether a lowered function is so large that its frame may use much of an ordinary host stack. The frame
-    /// contains the values of 128 or 256 bytes that live at the same time, or all such values if the code is not
-    /// optimised because a program waits for it.
+    /// contains the values of 128 or 256 bytes that live at the same time. It contains all such values if the code is
+    /// not optimised, because a program waits for it or because it writes records and the module is divided into parts.
     pub fn has_large_functions(&self, waited_for: bool) -> bool {
-        let bound = if waited_for { 1000 } else { 4000 };
         let size = |function: Value<'c>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
-        self.target.functions().into_iter().map(size).any(|instructions: usize| instructions > bound)
+        let sizes: Vec<(bool, usize)> =
+            self.target.functions().into_iter().map(|function| (is_hooked(function), size(function))).collect();
+        let in_parts = sizes.iter().map(|(_, instructions)| instructions).sum::<usize>() > PART;
+        let bound = |hooked| if waited_for || hooked && in_parts { 1000 } else { 4000 };
+        sizes.into_iter().any(|(hooked, instructions)| instructions > bound(hooked))
     }
 
     /// Returns the data layout of the device code.
