@@ -103,8 +103,9 @@ site: $(MDBOOK)
 $(MDBOOK):
 	$(CARGO) install mdbook --locked --version $(MDBOOK_VERSION) --root $(TARGET)/tools
 
+# Compares with the last run that `make bench RECORD=1` recorded on this machine, and reports what got slower (exit code 5).
 bench: build
-	$(CARGO) bench --locked
+	CARGO="$(CARGO)" RECORD="$(RECORD)" RUNS="$(RUNS)" python3 scripts/bench.py
 
 # Programs for a machine with a GPU: the folder can be copied to one that has no compiler.
 gpu-bundle: build

@@ -4,8 +4,6 @@
 //! per stream in thousands, a word selects the measurements whose name contains it. Results of dated runs are kept in
 //! `docs/benchmarks/`.
 
-use std::time::Instant;
-
 use warpline::geometry::Width;
 use warpline::hierarchy::{
     Atomics, Coalescer, Copies, DramConfig, Egress, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config,
@@ -213,12 +211,12 @@ fn gather(requests: u64) -> Stream {
     stream
 }
 
-/// Returns the processor time of this thread in seconds, so that other programs on the machine do not count. Returns
-/// the elapsed time if the system does not report processor time.
-fn processor_seconds(start: Instant) -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = text.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
+/// Returns the processor time of this thread in seconds. It does not contain the time of other programs.
+fn processor_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one structure, and `time` is valid for it.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// Returns whether the command line excludes a measurement. A stream is needed if its name or one of its measurements
@@ -230,6 +228,9 @@ fn skipped(what: &str) -> bool {
         .any(|word| !what.contains(&word) && !word.starts_with(what))
 }
 
+/// Processor time of one measurement at least: a few milliseconds vary too much.
+const LEAST_SECONDS: f64 = 0.1;
+
 /// Runs `f` several times and prints the best and the median rate, in millions per second.
 fn time(what: &str, count: u64, mut f: impl FnMut() -> String) {
     if std::env::args()
@@ -240,11 +241,15 @@ fn time(what: &str, count: u64, mut f: impl FnMut() -> String) {
     }
     let mut rates = Vec::new();
     let mut note = String::new();
-    let start = Instant::now();
     for _ in 0..5 {
-        let before = processor_seconds(start);
-        note = f();
-        rates.push(count as f64 / (processor_seconds(start) - before) / 1e6);
+        let before = processor_seconds();
+        let (mut calls, mut seconds) = (0, 0.0);
+        while seconds < LEAST_SECONDS {
+            note = f();
+            calls += 1;
+            seconds = processor_seconds() - before;
+        }
+        rates.push((count * calls) as f64 / seconds / 1e6);
     }
     rates.sort_by(f64::total_cmp);
     println!("{what:34} median {:8.2} M/s  best {:8.2} M/s  {note}", rates[2], rates[4]);
