@@ -27,7 +27,8 @@ pub enum Action {
     DeviceFile(DeviceFile),
     /// Generates a shared object from one device module's LLVM IR, for programs that load device code while they run.
     DeviceModule,
-    /// Generates a shared object from the device code that a program contains, in which values are tracked.
+    /// Generates a shared object from the device code that a program contains: the functions with hooks of a kernel, or
+    /// code in which values are tracked.
     CarriedCode,
     /// Generates a shared object of a CUDA source's device code, for programs that compile while they run.
     RunTimeSource,
@@ -126,6 +127,17 @@ pub enum GpuCode {
     Emulated,
 }
 
+/// When functions with hooks are generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookedCode {
+    /// At the build for small modules, when a kernel runs with hooks for large ones.
+    BySize,
+    /// At the build.
+    Ahead,
+    /// When a kernel runs with hooks for the first time.
+    OnDemand,
+}
+
 /// The options for compiling a source while the program runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunTimeSource {
@@ -208,6 +220,11 @@ pub struct Invocation {
     pub system: Vec<String>,
     /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas reports.
     pub registers: Option<(u32, u32)>,
+    /// `--warpline-hooks`: when functions with hooks are generated.
+    pub hooked_code: HookedCode,
+    /// `--warpline-hooks-of`: the mangled name of the kernel whose functions with hooks [`Action::CarriedCode`]
+    /// generates.
+    pub hooks_of: Option<String>,
     /// `--warpline-values` and `--warpline-line`: the values that [`Action::CarriedCode`] tracks.
     pub followed: Followed,
     /// `--warpline-parameters`: the source names of the kernel's parameters, in their order.
@@ -241,6 +258,11 @@ pub enum UsageError {
          for a GPU that is emulated)"
     )]
     Device(String),
+    /// `--warpline-hooks` has an invalid value.
+    #[error(
+        "--warpline-hooks={0}: expected ahead (all code with hooks at the build) or on-demand (when a kernel needs it)"
+    )]
+    Hooks(String),
     /// `--warpline-registers` has an invalid value.
     #[error("--warpline-registers={0}: expected registers per thread, or registers and bytes of spills as in 40,16")]
     Registers(String),
@@ -402,6 +424,8 @@ impl Parser {
             device_file: None,
             system: Vec::new(),
             registers: None,
+            hooked_code: HookedCode::BySize,
+            hooks_of: None,
             followed: Followed::default(),
             parameters: Vec::new(),
             run_time: RunTimeSource::default(),
@@ -587,6 +611,17 @@ impl Parser {
             // Options files were expanded before; this case only occurs if an options file names no file.
             Meaning::OptionsFile => made.ignored.push(spelled),
             Meaning::WarplineModule => made.action = Action::DeviceModule,
+            Meaning::WarplineHooks => {
+                made.hooked_code = match value.as_str() {
+                    "ahead" => HookedCode::Ahead,
+                    "on-demand" => HookedCode::OnDemand,
+                    _ => return Err(UsageError::Hooks(value)),
+                }
+            }
+            Meaning::WarplineHooksOf => {
+                made.action = Action::CarriedCode;
+                made.hooks_of = Some(value);
+            }
             Meaning::WarplineValues => {
                 made.action = Action::CarriedCode;
                 let lines = std::mem::take(&mut made.followed.lines);

@@ -7,7 +7,7 @@ use crate::device_code::registers::{Assembler, Assembly};
 use crate::device_code::{carried, object_parts};
 use crate::dump::Dump;
 use crate::error::DriverError;
-use crate::invocation::{GpuCode, Invocation};
+use crate::invocation::{GpuCode, HookedCode, Invocation};
 use crate::message;
 use crate::options::load_cache::load_cache;
 use crate::programs::tools::Tools;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use warpline_format::abi::{ARCHITECTURE_SECTION, architecture_word};
 use warpline_format::site_table::{CacheOp, SiteTable};
 use warpline_format::visible;
-use warpline_pass::cpu::LowerError;
+use warpline_pass::cpu::{Generated, LowerError};
 use warpline_pass::device::HookOptions;
 use warpline_pass::gpu::names;
 use warpline_pass::host::HostHooks;
@@ -62,6 +62,8 @@ pub struct StageOptions {
     pic: bool,
     /// Whether the slow reference lowering is used.
     cautious: bool,
+    /// When functions with hooks are generated.
+    hooked_code: HookedCode,
     /// Whether accesses may share records.
     bundles: bool,
     load_cache: CacheOp,
@@ -96,6 +98,8 @@ impl StageOptions {
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
             pic: position_independent(invocation),
             cautious: invocation.cautious,
+            // What is generated later is not lowered in the slow way.
+            hooked_code: if invocation.cautious { HookedCode::Ahead } else { invocation.hooked_code },
             bundles: invocation.bundles,
             load_cache: load_cache(&invocation.ptxas),
             architecture_word: architecture_word(tools.architecture, tools.requested_architecture),
@@ -328,7 +332,11 @@ fn write_unit<'c>(
         cautious: options.cautious,
         any_shape: false,
         large: cpu::LARGE,
-        hooked_only: false,
+        generated: match options.hooked_code {
+            HookedCode::Ahead => Generated::All,
+            HookedCode::OnDemand => Generated::Native,
+            HookedCode::BySize => Generated::at_build(&device),
+        },
         values: false,
         carried: &carried,
         optimize: false,

@@ -56,6 +56,11 @@ Warpline's own:
                            CMAKE_CUDA_COMPILER_LAUNCHER
   --warpline-module        make a shared object (-o) of one device module given as LLVM IR, for programs that load device
                            code while they run; needs neither clang nor a CUDA toolkit
+  --warpline-hooks=ahead|on-demand
+                           when the code with hooks is generated: at the build, for runs on machines without
+                           warpline-cc, or at a kernel's first recorded launch (default: by the size of the module)
+  --warpline-hooks-of=KERNEL  make such a shared object of the code with hooks of one kernel (mangled name), from device
+                           code that a program carries
   --warpline-values=KIND,…  make such a shared object of device code that a program carries, which reports values:
                            exceptions (for `warpline run --check-float`), or each execution of operations of the kinds
                            float, int, memory (for `--trace-values`)

@@ -24,7 +24,7 @@ pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of all definitions in this module.
-pub const ABI_VERSION: u32 = 9;
+pub const ABI_VERSION: u32 = 10;
 
 /// State of one warp, which is passed to every warp function. Lowered code accesses the fields by their offsets.
 #[repr(C, align(64))]
@@ -147,7 +147,12 @@ pub struct ModuleDescriptor {
     pub globals: *const GlobalDescriptor,
     /// Number of device globals.
     pub global_count: u64,
-    /// One range per site: addresses known to lie in one live allocation. `__wl_check` writes it.
+    /// Device functions whose address is taken.
+    pub functions: *const FunctionDescriptor,
+    /// Number of these functions.
+    pub function_count: u64,
+    /// One range per site: addresses known to lie in one live allocation. `__wl_check` writes it. In a module that
+    /// completes another one, the variable with the address of the other module's ranges.
     pub site_ranges: *mut SiteRange,
     /// Number of sites.
     pub site_count: u64,
@@ -165,8 +170,8 @@ pub struct ModuleDescriptor {
     pub fat_binary: *const c_void,
     /// Bytes of the fat binary.
     pub fat_binary_bytes: u64,
-    /// Encoded [`crate::operation::CarriedCode`], from which the code for `--check-float` or `--trace-values` is
-    /// generated; null if the module has none.
+    /// Encoded [`crate::operation::CarriedCode`], from which functions with hooks that the module lacks, and the code
+    /// for `--check-float` or `--trace-values`, are generated; null if the module has none.
     pub carried: *const u8,
     /// Bytes of the carried code.
     pub carried_bytes: u64,
@@ -176,6 +181,20 @@ pub struct ModuleDescriptor {
 pub mod module_flags {
     /// The module was built with hooks.
     pub const HOOKED: u32 = 1;
+    /// The module contains functions with hooks for some kernels of another module, and uses the other's variables, site
+    /// ranges and function addresses.
+    pub const COMPLETES: u32 = 2;
+}
+
+/// Describes a device function whose address is taken.
+#[repr(C)]
+pub struct FunctionDescriptor {
+    /// Mangled name, zero-terminated.
+    pub name: *const c_char,
+    /// The address of the function in device code; null in a module that completes another one.
+    pub address: *const c_void,
+    /// In a module that completes another one, the variable for the address of the other module's function.
+    pub slot: *mut *const c_void,
 }
 
 /// Layout of the count cells of a launch. Each block owns [`PER_BLOCK`](count_cells::PER_BLOCK) cells, in the order of

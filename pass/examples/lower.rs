@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cautious: flag("--cautious"),
         any_shape: false,
         large: cpu::LARGE,
-        hooked_only: false,
+        generated: cpu::Generated::All,
         carried: &[],
         values: flag("--values"),
         optimize: !flag("--plain"),

@@ -13,6 +13,7 @@ use inkwell::values::AnyValue;
 use std::fmt::Write;
 use std::path::Path;
 use warpline_format::operation::Followed;
+use warpline_pass::cpu::Generated;
 
 /// Lowers kernels of `flow.h`'s kind for `processor`, runs all versions against plain C++.
 fn compare(name: &str, source: &str, kernels: &str, processor: &'static str, cautious: bool) {
@@ -194,20 +195,52 @@ fn random_control_flow_agrees_where_parts_of_it_are_cautious() {
     compare("waiting", &source, &list, "native", false);
 }
 
+/// A module without functions with hooks is completed by one with those of a kernel and of what it calls.
+#[test]
+fn functions_with_hooks_are_generated_for_one_kernel() {
+    let folder = folder("completed");
+    let source = folder.join("completed.cu");
+    let text = "#define GLOBAL extern \"C\" __attribute__((global)) void\n\
+                __attribute__((device)) int state;\n\
+                extern \"C\" __attribute__((device, noinline)) int own(int *p, int a) { return p[a] + state; }\n\
+                extern \"C\" __attribute__((device, noinline)) int other(int *p, int a) { return p[a] - 1; }\n\
+                extern \"C\" __attribute__((device, noinline)) int taken(int *p, int a) { return p[2 * a]; }\n\
+                __attribute__((device)) int (*table[])(int *, int) = {taken};\n\
+                GLOBAL one(int *p, int a) { p[0] = own(p, a) + (table[a & 1] == taken); }\n\
+                GLOBAL two(int *p, int a) { p[0] = other(p, a) + table[a](p, a); }\n";
+    std::fs::write(&source, text).expect("source written");
+    let functions = |generated| {
+        let context = Context::create();
+        let (module, table) = hooked(&context, &source);
+        let module = lowered(&module, &table, Form { generated, optimize: false, ..Form::default() });
+        let names = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
+        let names = names.map(|function| function.get_name().to_string_lossy().into_owned());
+        let hooked = names.filter_map(|name| name.strip_prefix("warpline.hooked.").map(str::to_owned));
+        let mut hooked: Vec<String> = hooked.filter(|name| !name.ends_with(".body")).collect();
+        hooked.sort();
+        (hooked.join(" "), module.get_global("warpline.slot.state").is_some())
+    };
+    assert_eq!(functions(Generated::Native).0, "");
+    assert_eq!(functions(Generated::HookedOf("one")).0, "general.one own");
+    assert_eq!(functions(Generated::HookedOf("two")).0, "general.two other taken");
+    assert_eq!(functions(Generated::All).0, "general.one general.two other own taken");
+    assert!(functions(Generated::HookedOf("one")).1, "the variable's slot is the object's own");
+}
+
 /// One loop that holds many divergent branches: what is made of it, which is what compiling takes time for, must grow
 /// with their number, not with its square.
 #[test]
 fn kernels_with_hooks_only_record_the_same() {
     let source = "KERNEL one(const unsigned *in, unsigned *out, int n) { unsigned i = THREAD; if (i < n) out[i] = in[in[i] % n]; }\n";
-    let made = |name: &str, hooked_only| {
-        let form = Form { hooked_only, ..Form::default() };
+    let made = |name: &str, generated| {
+        let form = Form { generated, ..Form::default() };
         let program = program(&folder(name), source, "#define KERNELS(X) X(one)\n", form);
         let code = std::fs::read(program.with_file_name("device.o")).expect("object kept");
         let text = run(&program, &[]);
         let records = text.split(" results").next().map(str::to_owned).expect("the stub prints records");
         (records, code.len())
     };
-    let (both, hooked) = (made("hooked-and-native", false), made("hooked-only", true));
+    let (both, hooked) = (made("hooked-and-native", Generated::All), made("hooked-only", Generated::Hooked));
     assert!(both.0.starts_with("one: records "), "{}", both.0);
     assert_eq!(both.0, hooked.0);
     assert!(hooked.1 < both.1, "{} bytes instead of {}", hooked.1, both.1);
@@ -331,7 +364,7 @@ fn floating_point_operations_are_followed_on_request() {
             cautious: false,
             any_shape: true,
             large: warpline_pass::cpu::LARGE,
-            hooked_only: true,
+            generated: Generated::Hooked,
             values,
             carried: &[],
             optimize: false,

@@ -11,6 +11,7 @@ mod modelled;
 mod mpi;
 mod naming;
 mod nvrtc;
+mod on_demand;
 mod operations;
 mod programs;
 mod relocatable;

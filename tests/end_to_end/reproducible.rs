@@ -18,7 +18,7 @@ pub fn trace_and_profile(executable: &Path, options: &[&str], arguments: &[&str]
     (std::fs::read(&trace).expect("the trace was written"), without_environment(report(folder)))
 }
 
-fn without_environment(mut profile: Value) -> Value {
+pub fn without_environment(mut profile: Value) -> Value {
     profile["run"].as_object_mut().expect("a profile has a run").remove("environment");
     profile
 }

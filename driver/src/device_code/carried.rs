@@ -1,5 +1,5 @@
-//! The hooked device code that a program contains, and the shared object that is generated from it for a run that
-//! tracks values.
+//! The hooked device code that a program contains, and the shared objects that are generated from it while the program
+//! runs.
 
 use crate::device_code::loaded::{self, Lowering};
 use crate::error::DriverError;
@@ -28,7 +28,8 @@ pub(crate) fn encode(
     code.to_bytes()
 }
 
-/// Generates the shared object of such code, with values tracked, for `--warpline-values`.
+/// Generates a shared object of such code: the functions with hooks of a kernel, for `--warpline-hooks-of`, or all code
+/// with values tracked, for `--warpline-values`.
 pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let (Some(input), Some(output)) = (invocation.inputs.first(), &invocation.output) else { return Ok(()) };
     let bytes = std::fs::read(&input.path).map_err(DriverError::reading(&input.path))?;
@@ -40,5 +41,9 @@ pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let table = SiteTable::from_bytes(&code.site_table).map_err(|cause| lowering.failed(cause))?;
     let context = quiet_context();
     let module = loadable::read(&context, &code.bitcode, &input.path).map_err(|cause| lowering.failed(cause))?;
-    loaded::link(&lowering.with_values(&module, table, &code.registers, &invocation.followed)?, output)
+    let objects = match invocation.hooks_of {
+        Some(_) => lowering.of_kernel(&module, &table, &code.registers)?,
+        None => lowering.with_values(&module, table, &code.registers, &invocation.followed)?,
+    };
+    loaded::link(&objects, output)
 }

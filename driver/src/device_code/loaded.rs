@@ -19,6 +19,7 @@ use warpline_format::abi::LOADED_DESCRIPTOR;
 use warpline_format::occupancy::Resources;
 use warpline_format::operation::Followed;
 use warpline_format::site_table::{CacheOp, SiteTable};
+use warpline_pass::cpu::Generated;
 use warpline_pass::device::HookOptions;
 use warpline_pass::llvm::Machine;
 use warpline_pass::object::{EmitOptions, Output};
@@ -33,7 +34,7 @@ pub struct Lowering<'a> {
     cautious: bool,
     bundles: bool,
     load_cache: CacheOp,
-    hooked_only: bool,
+    generated: Generated<'a>,
     system_folders: Vec<String>,
     hooks: bool,
     code_options: String,
@@ -50,7 +51,11 @@ impl<'a> Lowering<'a> {
             cautious: invocation.cautious,
             bundles: invocation.bundles,
             load_cache: load_cache(&invocation.ptxas),
-            hooked_only: invocation.hooked_only,
+            generated: match &invocation.hooks_of {
+                Some(kernel) => Generated::HookedOf(kernel),
+                None if invocation.hooked_only || !invocation.followed.is_empty() => Generated::Hooked,
+                None => Generated::All,
+            },
             system_folders,
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
             code_options: crate::source::made_with::options(invocation),
@@ -101,6 +106,16 @@ impl<'a> Lowering<'a> {
         self.lower(module, table.as_ref(), &options)
     }
 
+    /// Returns the objects of the functions with hooks of the kernel in the options.
+    pub(crate) fn of_kernel(
+        &self,
+        module: &Module<'_>,
+        table: &SiteTable,
+        registers: &BTreeMap<String, Vec<Resources>>,
+    ) -> Result<Vec<Vec<u8>>, DriverError> {
+        self.lower(module, Some(table), &self.options(registers, false, &[]))
+    }
+
     /// Returns the objects of hooked code that reports values.
     pub(crate) fn with_values(
         &self,
@@ -130,7 +145,7 @@ impl<'a> Lowering<'a> {
             cautious: self.cautious,
             any_shape: false,
             large: cpu::LARGE,
-            hooked_only: self.hooked_only || values,
+            generated: self.generated,
             values,
             carried,
             optimize: false,
@@ -146,7 +161,7 @@ impl<'a> Lowering<'a> {
     ) -> Result<Vec<Vec<u8>>, DriverError> {
         let lowered = cpu::lower(module, table, options).map_err(|cause| self.failed(cause))?;
         self.dump.write(&lowered, "device-4-unoptimised")?;
-        let bound = if self.hooked_only { object::LOADED } else { object::BUILT };
+        let bound = if self.generated == Generated::All { object::BUILT } else { object::LOADED };
         let emit = EmitOptions { output: Output::Object, level: 2, pic: true, bound };
         let Some(split) = parts::split(&lowered, self.processor).map_err(|cause| self.failed(cause))? else {
             loadable::seal(&lowered, LOADED_DESCRIPTOR);

@@ -162,6 +162,10 @@ pub enum Meaning {
     WarplineDevice,
     /// `--warpline-module`.
     WarplineModule,
+    /// `--warpline-hooks`.
+    WarplineHooks,
+    /// `--warpline-hooks-of`.
+    WarplineHooksOf,
     /// `--warpline-values`.
     WarplineValues,
     /// `--warpline-line`.
@@ -222,6 +226,8 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
     both(&["warpline-module"], Flag, Meaning::WarplineModule),
+    both(&["warpline-hooks"], Value, Meaning::WarplineHooks),
+    both(&["warpline-hooks-of"], Value, Meaning::WarplineHooksOf),
     both(&["warpline-values"], Value, Meaning::WarplineValues),
     both(&["warpline-line"], Value, Meaning::WarplineLine),
     both(&["warpline-source"], Flag, Meaning::WarplineSource),

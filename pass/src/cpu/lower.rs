@@ -2,27 +2,28 @@
 
 use super::emitter::{Emitter, Job};
 use super::error::{LowerError, Refusal};
+use super::generated::Generated;
 use super::options::Options;
 use super::shapes::analysis::{Analysis, Version};
 use super::shapes::body::Body;
 use super::shapes::cautious::find_regions;
 use super::shapes::spin::{exchanges_values, spinning_loops};
 use super::target::descriptor::{KernelFunctions, Tables};
-use super::target::unit::{Host, Unit};
+use super::target::unit::{Entry, Host, Unit};
 use super::target::vectors::Vectors;
 use crate::ir::class::{Register, register};
 use crate::ir::kernel::is_kernel;
 use crate::llvm::module::{new_module, verify};
 use crate::llvm::{Builder, Machine, ModuleItems, Value};
 use inkwell::module::Module;
-use std::collections::hash_map::Entry;
+use std::collections::hash_map;
 use std::collections::{BTreeMap, HashMap};
 use warpline_format::site_table::SiteTable;
 
 /// Lowers prepared device code to a module for the host.
 ///
 /// `device` is not changed; the result is in the same context. If there is a `table`, it must belong to the hooks of
-/// `device`, and every kernel gets functions with and without hooks; otherwise, it gets only functions without hooks.
+/// `device`. Without a table, every kernel gets only functions without hooks.
 ///
 /// # Errors
 /// [`LowerError::Unsupported`] names the first instruction, with its source line, for which there is no
@@ -41,14 +42,14 @@ pub fn lower<'c>(
         gathers: crate::llvm::shim::gathers(&machine, &target),
         processor: (machine.processor(), machine.features()),
     };
-    let unit = Unit::new(source, target, table, host);
+    let generated = if table.is_some() { options.generated } else { Generated::Native };
+    let unit = Unit::new(source, target, table, host, generated);
     let mut lowering = Lowering {
         unit: &unit,
-        hooks: table.is_some(),
+        generated,
         cautious: options.cautious,
         any_shape: options.any_shape || options.cautious,
         large: options.large,
-        hooked_only: options.hooked_only && table.is_some(),
         values: options.values,
         bodies: HashMap::new(),
     };
@@ -64,11 +65,10 @@ pub fn lower<'c>(
 
 struct Lowering<'u, 'c> {
     unit: &'u Unit<'c>,
-    hooks: bool,
+    generated: Generated<'u>,
     cautious: bool,
     any_shape: bool,
     large: usize,
-    hooked_only: bool,
     values: bool,
     bodies: HashMap<Value<'c>, Body<'c>>,
 }
@@ -78,12 +78,13 @@ impl<'c> Lowering<'_, 'c> {
         let functions: Vec<_> = self.unit.source.functions();
         for &function in &functions {
             if let Some(warp) = self.unit.functions.get(&function) {
-                self.fill(function, Version::General, false, warp.native)?;
-                if self.hooks {
-                    self.fill(function, Version::General, true, warp.hooked)?;
+                for (hooked, into) in [(false, warp.native), (true, warp.hooked)] {
+                    if let Some(into) = into {
+                        self.fill(function, Version::General, hooked, into)?;
+                    }
                 }
-                if let Some(entry) = warp.entry {
-                    self.fill_entry(entry, warp.native, warp.hooked);
+                if let Some(Entry::Function(entry)) = warp.entry {
+                    fill_entry(entry);
                 }
             }
         }
@@ -96,6 +97,10 @@ impl<'c> Lowering<'_, 'c> {
 
     fn kernel(&mut self, kernel: Value<'c>) -> Result<KernelFunctions<'c>, LowerError> {
         let mut functions = KernelFunctions::default();
+        let forms = self.generated.forms_of(&kernel.name());
+        if forms.is_empty() {
+            return Ok(functions);
+        }
         let reached = self.unit.reach.kernels.iter().find(|(one, _)| *one == kernel);
         for function in reached.map(|(_, reached)| reached.clone()).unwrap_or_default() {
             let body = self.body(function)?;
@@ -104,10 +109,7 @@ impl<'c> Lowering<'_, 'c> {
         }
         self.body(kernel)?;
         let versions = if self.any_shape { vec![Version::General] } else { self.versions(kernel) };
-        for hooked in [false, true] {
-            if hooked && !self.hooks || !hooked && self.hooked_only {
-                continue;
-            }
+        for &hooked in forms {
             let mut made = BTreeMap::new();
             for &version in &versions {
                 let kind = if hooked { "hooked" } else { "native" };
@@ -171,8 +173,8 @@ impl<'c> Lowering<'_, 'c> {
 
     fn body(&mut self, function: Value<'c>) -> Result<&Body<'c>, LowerError> {
         Ok(match self.bodies.entry(function) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
+            hash_map::Entry::Occupied(known) => known.into_mut(),
+            hash_map::Entry::Vacant(place) => {
                 let mut body = Body::new(function).ok_or_else(|| {
                     Refusal::new(function, "a loop with several entries that could not be taken apart")
                 })?;
@@ -204,27 +206,6 @@ impl<'c> Lowering<'_, 'c> {
         })
     }
 
-    /// Fills the function whose address represents a kernel: if there is a record buffer, the launch is hooked.
-    fn fill_entry(&self, entry: Value<'c>, native: Value<'c>, hooked: Value<'c>) {
-        let b = Builder::new(self.unit.t);
-        let (start, with, without) =
-            (entry.append_block("entry"), entry.append_block("hooked"), entry.append_block("native"));
-        b.at_end(start);
-        let parameters = entry.parameters();
-        let field = super::emitter::context::RECORD_END;
-        let end = b.load(field.ty(self.unit.t), b.offset(parameters[0], field.offset), field.align());
-        b.branch_if(b.ne(end, Value::zero(end.ty())), with, without);
-        for (block, target) in [(with, hooked), (without, native)] {
-            b.at_end(block);
-            let result = b.call(target, &parameters);
-            if result.ty().is_void() {
-                b.return_void();
-            } else {
-                b.return_value(result);
-            }
-        }
-    }
-
     /// Redirects launches of very large grids to the general version, which does not assume small block numbers.
     fn guard(&self, function: Value<'c>, usual: Value<'c>, general: Value<'c>) {
         let start = function.append_block("entry");
@@ -245,5 +226,19 @@ impl<'c> Lowering<'_, 'c> {
             b.call(target, &[parameters[0]]);
             b.return_void();
         }
+    }
+}
+
+/// Fills the function whose address represents a device function. Calls compare the address with those of all
+/// candidates and call the warp function of the one that is equal, so this function never runs. It is not empty, because
+/// empty functions may have the same address.
+fn fill_entry(entry: Value<'_>) {
+    let b = Builder::new(entry.types());
+    b.at_end(entry.append_block("entry"));
+    let result = entry.value_type().result();
+    if result.is_void() {
+        b.return_void();
+    } else {
+        b.return_value(Value::zero(result));
     }
 }

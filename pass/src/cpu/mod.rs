@@ -6,6 +6,7 @@ mod calls;
 mod compute;
 mod emitter;
 mod error;
+mod generated;
 mod lower;
 mod options;
 mod ptx;
@@ -14,6 +15,7 @@ mod target;
 
 pub use crate::ptx::parse::parse as statements;
 pub use error::{LowerError, Refusal};
+pub use generated::Generated;
 pub use lower::lower;
 pub(crate) use options::PART;
 pub use options::{LARGE, Options};

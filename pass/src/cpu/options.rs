@@ -1,5 +1,6 @@
 //! The options of lowering.
 
+use super::generated::Generated;
 use std::collections::BTreeMap;
 use warpline_format::occupancy::Resources;
 
@@ -34,12 +35,11 @@ pub struct Options<'a> {
     /// The number of instructions from which on device functions call sequences that smaller functions inline;
     /// [`LARGE`] except in tests.
     pub large: usize,
-    /// Whether kernels get only functions with hooks, if there are hooks. This halves the code, for launches that
-    /// always run with hooks.
-    pub hooked_only: bool,
+    /// The warp functions that are generated.
+    pub generated: Generated<'a>,
     /// Whether the values of operations that have numbers are tracked ([`crate::device::number_operations`]).
     pub values: bool,
-    /// The code that the module contains for lowering it again with `values`; may be empty.
+    /// The code that the module contains for lowering it again; may be empty.
     pub carried: &'a [u8],
     /// Whether LLVM's optimiser runs on the result; it is off for reading the IR.
     pub optimize: bool,

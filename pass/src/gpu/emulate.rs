@@ -60,7 +60,7 @@ pub fn emulate<'c>(
         // This halves the code. The code is large, and its speed matters less than its compile time.
         any_shape: true,
         large: cpu::LARGE,
-        hooked_only: false,
+        generated: cpu::Generated::All,
         values: false,
         carried: &[],
         optimize: false,

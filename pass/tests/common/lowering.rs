@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use warpline_format::site_table::SiteTable;
+use warpline_pass::cpu::Generated;
 use warpline_pass::llvm::Machine;
 use warpline_pass::{cpu, device};
 
@@ -20,13 +21,15 @@ pub struct Form {
     pub cautious: bool,
     /// Instructions from which on a function calls what others write out.
     pub large: usize,
-    /// Without the kernels' unhooked versions.
-    pub hooked_only: bool,
+    /// The warp functions that are generated.
+    pub generated: Generated<'static>,
+    /// Whether LLVM's optimiser runs on the result.
+    pub optimize: bool,
 }
 
 impl Default for Form {
     fn default() -> Form {
-        Form { processor: "native", cautious: false, large: cpu::LARGE, hooked_only: false }
+        Form { processor: "native", cautious: false, large: cpu::LARGE, generated: Generated::All, optimize: true }
     }
 }
 
@@ -56,10 +59,10 @@ pub fn lowered<'c>(module: &Module<'c>, table: &SiteTable, form: Form) -> Module
         cautious: form.cautious,
         any_shape: false,
         large: form.large,
-        hooked_only: form.hooked_only,
+        generated: form.generated,
         values: false,
         carried: &[],
-        optimize: true,
+        optimize: form.optimize,
     };
     cpu::lower(module, Some(table), &options).expect("lowered")
 }

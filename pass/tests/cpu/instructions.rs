@@ -98,7 +98,7 @@ fn lower(kernels: &str) -> Result<BTreeSet<String>, String> {
         cautious: false,
         any_shape: true,
         large: cpu::LARGE,
-        hooked_only: true,
+        generated: cpu::Generated::Hooked,
         values: false,
         carried: &[],
         optimize: false,

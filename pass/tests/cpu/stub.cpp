@@ -65,6 +65,8 @@ struct Module {
     uint64_t kernel_count;
     const Global *globals;
     uint64_t global_count;
+    const void *functions;
+    uint64_t function_count;
     Range *ranges;
     uint64_t sites, cells, blocks;
 };

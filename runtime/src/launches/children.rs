@@ -52,6 +52,7 @@ impl Runtime {
                 let configuration = Configuration { stream, ..configuration };
                 // The configuration was checked when the kernel was launched.
                 let resident = self.check_configuration(member, &configuration).map_or(1, |resident| resident);
+                self.generate_hooks(member).map_err(|refusal| Ended::Refused(refusal.code))?;
                 match self.begin(member, configuration, resident, 0, &parameters, entry) {
                     Some(stop) => Err(Ended::Stopped(stop)),
                     None => Ok(()),

@@ -60,12 +60,8 @@ impl Runtime {
         if !self.is_chosen(member) {
             return not_traced;
         }
-        let number = self.chosen;
+        let wanted = self.is_in_range();
         self.chosen += 1;
-        let ranges = &self.options.launches;
-        let wanted = self.estimating
-            || ranges.is_empty()
-            || ranges.iter().any(|&(first, last)| (first..=last).contains(&number));
         let may_be = self.profiling && wanted && self.may_be_traced(member);
         let Some(launched) = launched.filter(|_| may_be) else { return not_traced };
         let Some(sampler) = &mut self.sampler else { return Counted { traced: true, ..not_traced } };
@@ -128,6 +124,13 @@ impl Runtime {
         self.trace.is_on() && self.modules[member.module].is_hooked() && self.is_chosen(member)
     }
 
+    /// Returns whether `--launches` selects the next launch of a selected kernel.
+    pub(crate) fn is_in_range(&self) -> bool {
+        let ranges = &self.options.launches;
+        let number = self.chosen;
+        self.estimating || ranges.is_empty() || ranges.iter().any(|&(first, last)| (first..=last).contains(&number))
+    }
+
     fn is_chosen(&self, member: Member) -> bool {
         let name = || self.modules[member.module].kernel_name(member.index);
         self.estimating || self.filter.as_ref().is_none_or(|filter| filter.is_match(&name()))
@@ -177,7 +180,9 @@ impl Runtime {
         entry: Entry,
     ) -> Result<(), Error> {
         let member = self.kernel(stub)?;
-        let resident = self.check_configuration(member, &configuration).map_err(|refusal| {
+        let resident = self.check_configuration(member, &configuration);
+        let resident = resident.and_then(|resident| self.generate_hooks(member).map(|()| resident));
+        let resident = resident.map_err(|refusal| {
             // A program that does not check errors continues, and the profile does not contain the kernel.
             if self.trace.is_on() {
                 let kernel = self.modules[member.module].kernel_name(member.index);
@@ -332,11 +337,14 @@ impl Runtime {
         let clustered = cluster::blocks(geometry.cluster) > 1;
         let waits = named || clustered || kernel.flags & kernel_flags::MAY_WAIT != 0;
         let barrier = kernel.flags & kernel_flags::BARRIER != 0;
-        let deep = kernel.flags & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
+        let with_hooks = module.hooked_kernel(member.index);
+        let deep =
+            (kernel.flags | with_hooks.flags) & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
         let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
         // If there is no version without hooks, blocks that are not traced also run with hooks.
         let all_hooked = interleave || followed || (module.is_hooked() && (self.always_check || native.is_none()));
-        let hooked = choose(geometry.block, kernel.hooked_linear, kernel.hooked_half, kernel.hooked_general);
+        let hooked =
+            choose(geometry.block, with_hooks.hooked_linear, with_hooks.hooked_half, with_hooks.hooked_general);
         let shape = Shape {
             blocks: geometry.blocks(),
             warps: geometry.warps(),

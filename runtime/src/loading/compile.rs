@@ -15,6 +15,12 @@ pub fn shared_object(text: &str) -> Result<PathBuf, Error> {
     make(&["--warpline-module".to_owned()], "ll", text.as_bytes())
 }
 
+/// Compiles the functions with hooks of one kernel from the code that a program contains, and returns the shared
+/// object.
+pub fn hooks_of(carried: &[u8], kernel: &str) -> Result<PathBuf, Error> {
+    make(&[format!("--warpline-hooks-of={kernel}")], "carried", carried)
+}
+
 /// Compiles the code that a program contains, with values tracked, and returns the shared object.
 pub fn with_values(carried: &[u8], followed: &Followed) -> Result<PathBuf, Error> {
     let kinds = format!("--warpline-values={}", followed.to_names());

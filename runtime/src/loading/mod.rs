@@ -7,6 +7,7 @@
 mod compile;
 pub(crate) mod entered;
 mod followed;
+mod hooks;
 pub(crate) mod image;
 mod object;
 

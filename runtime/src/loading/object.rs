@@ -1,11 +1,12 @@
 //! Shared objects of device modules, loaded into this process.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 use warpline_format::abi::{LOADED_DESCRIPTOR, ModuleDescriptor};
 
@@ -52,6 +53,7 @@ fn path_of(descriptor: RawFd, number: u32) -> PathBuf {
 
 /// Loads an object, which stays loaded.
 pub fn load_file(path: &Path) -> Result<*const ModuleDescriptor, LoadError> {
+    share_runtime();
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| LoadError::Foreign)?;
     // SAFETY: the name is a string. Loading runs no code, because the linker adds no initialisation code to objects
     // from warpline-cc.
@@ -65,6 +67,28 @@ pub fn load_file(path: &Path) -> Result<*const ModuleDescriptor, LoadError> {
     // SAFETY: the library was just opened, and the symbol is a string.
     let found = unsafe { libc::dlsym(library, symbol.as_ptr()) };
     if found.is_null() { Err(LoadError::Foreign) } else { Ok(found.cast()) }
+}
+
+/// Makes the runtime's functions visible to objects that are loaded later. They are not if the runtime belongs to a
+/// library that the program loaded for itself, such as a module of Python.
+fn share_runtime() {
+    static SHARED: Once = Once::new();
+    SHARED.call_once(|| {
+        let mut known = libc::Dl_info {
+            dli_fname: std::ptr::null(),
+            dli_fbase: std::ptr::null_mut(),
+            dli_sname: std::ptr::null(),
+            dli_saddr: std::ptr::null_mut(),
+        };
+        // SAFETY: the call writes one structure. The name that it returns is a string that stays as long as the library
+        // is loaded, and `RTLD_NOLOAD` only changes the visibility of a library that is loaded. The name of an
+        // executable denotes no library, so nothing happens for it.
+        unsafe {
+            if libc::dladdr(share_runtime as *const c_void, &raw mut known) != 0 && !known.dli_fname.is_null() {
+                libc::dlopen(known.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_GLOBAL);
+            }
+        }
+    });
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Modules of device code that the program registers or loads.
 
+mod completion;
 pub mod configuration;
 pub mod loaded;
 pub mod module;

@@ -1,8 +1,9 @@
 //! Registered device modules: kernels, variables, site ranges.
 
 use crate::cuda::error::{Error, INVALID_RESOURCE_HANDLE, INVALID_VALUE};
+use crate::modules::completion::Completion;
 use crate::modules::reported::ReportedFaults;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::slice;
@@ -49,6 +50,8 @@ pub struct Module {
     pub carveouts: Vec<CarveoutPreference>,
     /// Whether the table differs from the descriptor's own table.
     renamed: bool,
+    /// Kernels whose functions with hooks were generated during the run.
+    pub(super) completions: HashMap<usize, Completion>,
 }
 
 /// The result of `__cudaRegisterFatBinary`.
@@ -128,6 +131,7 @@ impl Module {
             dynamic_shared: vec![0; ours.kernel_count as usize],
             carveouts: vec![CarveoutPreference::Default; ours.kernel_count as usize],
             renamed: false,
+            completions: HashMap::new(),
         };
         module.clear_ranges();
         Ok(module)
@@ -321,7 +325,7 @@ pub(crate) fn name(text: *const std::ffi::c_char) -> String {
 }
 
 /// Returns those of the comma-separated features that this processor does not have.
-fn missing_features(features: &str) -> String {
+pub(super) fn missing_features(features: &str) -> String {
     let has = |feature: &str| match feature {
         "sse3" => is_x86_feature_detected!("sse3"),
         "ssse3" => is_x86_feature_detected!("ssse3"),

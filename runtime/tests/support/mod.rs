@@ -167,6 +167,8 @@ pub fn register_with_binary(
         kernel_count: kernels.len() as u64,
         globals: globals.as_ptr(),
         global_count: globals.len() as u64,
+        functions: null(),
+        function_count: 0,
         site_ranges: ranges.as_mut_ptr(),
         site_count: ranges.len() as u64,
         count_cells: 3 + 4,

@@ -18,7 +18,7 @@ impl<'c> Emitter<'_, 'c> {
                 false => self.field(context::SHARED_STORES.dimension(end)),
             });
         }
-        let range = self.unit().site_range(what.site);
+        let range = self.unit().site_range(&self.b, what.site);
         [self.b.load(self.t.int(64), range, 8), self.b.load(self.t.int(64), self.b.offset(range, 8), 8)]
     }
 

@@ -64,7 +64,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.at_end(check);
         self.accesses.note_spill(spilled, check);
         if let Some([first, last]) = local {
-            let range = self.unit().site_range(what.site);
+            let range = self.unit().site_range(&self.b, what.site);
             self.b.store(first, range, 8);
             self.b.store(last, self.b.offset(range, 8), 8);
         }
@@ -227,7 +227,7 @@ impl<'c> Unit<'c> {
             None => b.int_to_ptr(parameters[5], pointer),
         };
         let site = word(description::SITE);
-        let range = b.gep(self.t.int(8), self.site_range(0), &[b.shl(b.zext(site, long), Value::int(long, 4))]);
+        let range = b.gep(self.t.int(8), self.site_range(&b, 0), &[b.shl(b.zext(site, long), Value::int(long, 4))]);
         let (space, bytes, align) = (word(description::SPACE), word(description::BYTES), word(description::ALIGN));
         self.clear_uppers(&b);
         let allowed = b.call(self.runtime().check(), &[context, range, site, space, mask, place, bytes, align]);

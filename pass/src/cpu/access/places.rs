@@ -149,7 +149,7 @@ impl<'c> Emitter<'_, 'c> {
                 let shared = self.field(context::SHARED);
                 Ok(if offset == 0 { shared } else { self.b.add(shared, self.i64(u64::from(offset))) })
             }
-            Some(GlobalAddress::Function(function)) => Ok(self.b.ptr_to_int(function, self.t.int(64))),
+            Some(GlobalAddress::Function(entry)) => Ok(self.unit().address_of(&self.b, entry)),
             Some(GlobalAddress::Kernel(number)) => Ok(self.i64(number)),
             None => Err(Refusal::undefined(global, &global.name())),
         }

@@ -185,13 +185,13 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn direct_call(&mut self, call: Value<'c>, callee: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
-        let Some(functions) = self.unit().functions.get(&callee) else {
+        let functions = self.unit().functions.get(&callee);
+        let Some(target) = functions.and_then(|functions| functions.form(self.hooked())) else {
             return Err(Refusal::new(call, "a call of a kernel from device code"));
         };
         if self.unit().reach.may_exit(callee) {
             return Err(Refusal::new(call, "a call of a function that may end the thread and was not inlined"));
         }
-        let target = if self.hooked() { functions.hooked } else { functions.native };
         let arguments = self.call_arguments(call)?;
         let result = self.b.call(target, &arguments);
         Ok(self.results(call, result))
@@ -215,9 +215,8 @@ impl<'c> Emitter<'_, 'c> {
         let mut left = self.mask();
         for candidate in candidates {
             let Some(functions) = self.unit().functions.get(&candidate) else { continue };
-            let Some(entry) = functions.entry else { continue };
-            let target = if self.hooked() { functions.hooked } else { functions.native };
-            let address = self.b.ptr_to_int(entry, self.t.int(64));
+            let Some((entry, target)) = functions.entry.zip(functions.form(self.hooked())) else { continue };
+            let address = self.unit().address_of(&self.b, entry);
             let equal = self.b.eq(targets, self.b.splat(address, LANES));
             let lanes = self.bits(equal);
             let (run, done) = (self.new_block("target"), self.new_block("called"));

@@ -1,7 +1,8 @@
 //! The tables that the runtime reads: `ModuleDescriptor` and the data to which it points, as constants.
 
-use super::unit::{GlobalAddress, Unit};
+use super::unit::{Entry, GlobalAddress, Unit};
 use crate::cpu::error::{LowerError, Refusal};
+use crate::cpu::generated::Generated;
 use crate::cpu::options::Options;
 use crate::cpu::shapes::analysis::Version;
 use crate::ir::globals::declared_name;
@@ -84,7 +85,7 @@ impl<'c> Tables<'_, 'c> {
     pub fn emit(&self, kernels: &[(Value<'c>, KernelFunctions<'c>)], options: &Options<'_>) -> Result<(), LowerError> {
         let mut kernel_list = Vec::new();
         // This is computed once for all kernels, because it inspects every instruction.
-        let large = self.unit.has_large_functions(options.hooked_only);
+        let large = self.unit.has_large_functions(!matches!(options.generated, Generated::All | Generated::Native));
         for (kernel, functions) in kernels {
             kernel_list.push(self.kernel(*kernel, functions, large, options)?);
         }
@@ -92,10 +93,14 @@ impl<'c> Tables<'_, 'c> {
         for index in 0..self.unit.slots.len() {
             globals.push(self.global(index)?);
         }
+        let functions = self.functions();
         let table_bytes = self.table.map(SiteTable::to_bytes).unwrap_or_default();
         let (branch_cells, cells) = self.unit.cells();
         let branches: Vec<_> = branch_cells.iter().map(|&cell| self.int(32, u64::from(cell))).collect();
-        let flags = if self.table.is_some() { module_flags::HOOKED } else { 0 };
+        let mut flags = if self.table.is_some() { module_flags::HOOKED } else { 0 };
+        if self.unit.completes {
+            flags |= module_flags::COMPLETES;
+        }
         let fields = [
             self.int(64, MODULE_MAGIC),
             self.int(32, u64::from(ABI_VERSION)),
@@ -106,6 +111,8 @@ impl<'c> Tables<'_, 'c> {
             self.int(64, kernel_list.len() as u64),
             self.list("warpline.globals", &globals),
             self.int(64, globals.len() as u64),
+            self.list("warpline.functions", &functions),
+            self.int(64, functions.len() as u64),
             self.unit.ranges.unwrap_or_else(|| self.null()),
             self.int(64, self.unit.site_count() as u64),
             self.int(64, cells),
@@ -131,6 +138,17 @@ impl<'c> Tables<'_, 'c> {
             descriptor.set_visibility(Visibility::LLVMHiddenVisibility);
         }
         Ok(())
+    }
+
+    /// Returns the device functions whose address is taken.
+    fn functions(&self) -> Vec<Value<'c>> {
+        let taken = self.unit.reach.address_taken.iter();
+        let listed = taken.filter_map(|function| Some((function.name(), self.unit.functions.get(function)?.entry?)));
+        let record = |(name, entry): (String, Entry<'c>)| match entry {
+            Entry::Function(address) => self.record(&[self.text(&name), address, self.null()]),
+            Entry::Slot(slot) => self.record(&[self.text(&name), self.null(), slot]),
+        };
+        listed.map(record).collect()
     }
 
     fn kernel(
@@ -246,6 +264,8 @@ impl<'c> Tables<'_, 'c> {
         };
         let mut pointers = Vec::new();
         let image = match global.initializer() {
+            // The module that this one completes has the images.
+            _ if self.unit.completes => self.null(),
             Some(value) if !value.is_zero() && !value.is_undef() => {
                 let image = self.image(value, 0, &mut pointers)?;
                 self.constant("warpline.image", image, 16)
@@ -361,7 +381,7 @@ impl<'c> Tables<'_, 'c> {
             return Ok(self.null());
         }
         match self.unit.place(None, base) {
-            Some(GlobalAddress::Function(function)) if addend == 0 => Ok(function),
+            Some(GlobalAddress::Function(Entry::Function(function))) if addend == 0 => Ok(function),
             Some(GlobalAddress::Kernel(number)) if addend == 0 => Ok(self.int(64, number)),
             // This is a pure virtual function or a type description that no kernel can use.
             None if base.is_global() => Ok(self.null()),

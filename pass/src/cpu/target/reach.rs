@@ -142,6 +142,11 @@ impl<'c> Reach<'c> {
         self.address_taken.contains(&function) || self.kernels.iter().any(|(_, reached)| reached.contains(&function))
     }
 
+    /// Returns whether the kernel with this name may run the function.
+    pub fn is_reached(&self, kernel: &str, function: Value<'c>) -> bool {
+        self.kernels.iter().any(|(one, reached)| one.name() == kernel && reached.contains(&function))
+    }
+
     /// Returns whether a kernel may reach a block-wide barrier.
     pub fn has_barrier(&self, kernel: Value<'c>) -> bool {
         self.reaches(kernel, |facts| facts.barrier)

@@ -7,6 +7,7 @@ use super::reach::Reach;
 use super::runtime::Runtime;
 use super::shared::SharedLayout;
 use super::vectors::Vectors;
+use crate::cpu::generated::Generated;
 use crate::cpu::options::PART;
 use crate::cpu::target::types::{LANES, leaf_types};
 use crate::ir::globals::device_globals;
@@ -38,8 +39,8 @@ pub enum GlobalAddress<'c> {
     Slot(Value<'c>),
     /// The offset in the block's shared memory.
     Shared(u32),
-    /// A device function: the function that calls through pointers use.
-    Function(Value<'c>),
+    /// A device function: what represents its address.
+    Function(Entry<'c>),
     /// A kernel: the number by which device code launches it.
     Kernel(u64),
 }
@@ -53,15 +54,31 @@ pub struct ParameterPlace {
     pub size: u32,
 }
 
+/// What represents the address of a device function.
+#[derive(Clone, Copy, Debug)]
+pub enum Entry<'c> {
+    /// A function of this module.
+    Function(Value<'c>),
+    /// The variable with the address of the function in the module that this module completes.
+    Slot(Value<'c>),
+}
+
 /// The warp functions of a device function.
 #[derive(Clone, Copy)]
 pub struct WarpFunctions<'c> {
-    /// The function without hooks.
-    pub native: Value<'c>,
-    /// The function with hooks, or the same function if there are no hooks.
-    pub hooked: Value<'c>,
-    /// The function whose address represents the device function; it selects between the two when it is called.
-    pub entry: Option<Value<'c>>,
+    /// The function without hooks, if it is generated.
+    pub native: Option<Value<'c>>,
+    /// The function with hooks, if it is generated.
+    pub hooked: Option<Value<'c>>,
+    /// What represents its address, if it is taken.
+    pub entry: Option<Entry<'c>>,
+}
+
+impl<'c> WarpFunctions<'c> {
+    /// Returns the function with or without hooks.
+    pub fn form(&self, hooked: bool) -> Option<Value<'c>> {
+        if hooked { self.hooked } else { self.native }
+    }
 }
 
 /// The properties of a module that is being lowered.
@@ -86,8 +103,11 @@ pub struct Unit<'c> {
     slot_of: HashMap<Value<'c>, Value<'c>>,
     /// The device functions.
     pub functions: HashMap<Value<'c>, WarpFunctions<'c>>,
-    /// The table of ranges that are known to be valid, one per site.
+    /// The table of ranges that are known to be valid, one per site, or, in a module that completes another one, the
+    /// variable with the address of the other module's table.
     pub ranges: Option<Value<'c>>,
+    /// Whether the module completes another one.
+    pub completes: bool,
     sites: Vec<(Space, u32, u32)>,
     plain_loads: Vec<bool>,
     in_registers: HashSet<u32>,
@@ -99,7 +119,13 @@ pub struct Unit<'c> {
 
 impl<'c> Unit<'c> {
     /// Collects the properties of `source` and declares everything that `target` needs.
-    pub fn new(source: Module<'c>, target: Module<'c>, table: Option<&SiteTable>, host: Host) -> Unit<'c> {
+    pub fn new(
+        source: Module<'c>,
+        target: Module<'c>,
+        table: Option<&SiteTable>,
+        host: Host,
+        generated: Generated<'_>,
+    ) -> Unit<'c> {
         let t = ModuleItems::types(&source);
         let reach = Reach::new(&source);
         let shared = SharedLayout::new(&source, &reach.kernels, &reach.used);
@@ -113,6 +139,7 @@ impl<'c> Unit<'c> {
             slot_of: HashMap::new(),
             functions: HashMap::new(),
             ranges: None,
+            completes: generated.completes(),
             sites: Vec::new(),
             plain_loads: Vec::new(),
             in_registers: HashSet::new(),
@@ -126,7 +153,7 @@ impl<'c> Unit<'c> {
         };
         unit.read_table(table);
         unit.declare_variables();
-        unit.declare_functions(table.is_some());
+        unit.declare_functions(generated);
         unit
     }
 
@@ -149,7 +176,9 @@ impl<'c> Unit<'c> {
             self.branches.push((cell, branch.sides));
             cell += count_cells::BRANCH_FIXED + u64::from(branch.sides);
         }
-        if !self.sites.is_empty() {
+        if !self.sites.is_empty() && self.completes {
+            self.ranges = Some(self.slot("warpline.ranges", self.t.pointer(0)));
+        } else if !self.sites.is_empty() {
             let ty = self.t.structure(&[self.t.int(64), self.t.int(64)], false).array(self.sites.len() as u64);
             let ranges = self.target.new_variable("warpline.ranges", ty, 0);
             ranges.set_linkage(Linkage::LLVMInternalLinkage);
@@ -164,26 +193,40 @@ impl<'c> Unit<'c> {
 
     fn declare_variables(&mut self) {
         for global in device_globals(&self.source) {
-            let slot = self.target.new_variable(&format!("warpline.slot.{}", global.name()), self.t.int(64), 0);
-            slot.set_linkage(Linkage::LLVMInternalLinkage);
-            slot.set_initializer(Value::zero(self.t.int(64)));
-            slot.set_alignment(8);
+            let slot = self.slot(&format!("warpline.slot.{}", global.name()), self.t.int(64));
             self.slots.push((global, slot));
             self.slot_of.insert(global, slot);
         }
     }
 
-    fn declare_functions(&mut self, hooked: bool) {
+    /// Adds a variable of eight bytes that the runtime sets.
+    fn slot(&self, name: &str, ty: Type<'c>) -> Value<'c> {
+        let slot = self.target.new_variable(name, ty, 0);
+        slot.set_linkage(Linkage::LLVMInternalLinkage);
+        slot.set_initializer(Value::zero(ty));
+        slot.set_alignment(8);
+        slot
+    }
+
+    fn declare_functions(&mut self, generated: Generated<'_>) {
         for function in self.source.functions() {
             if function.is_declaration() || is_kernel(function) || !self.reach.lives(function) {
                 continue;
             }
-            let ty = self.warp_type(function);
             let name = function.name();
-            let native = self.new_warp_function(&format!("warpline.native.{name}"), ty);
-            let hooked = if hooked { self.new_warp_function(&format!("warpline.hooked.{name}"), ty) } else { native };
             let taken = self.reach.address_taken.contains(&function);
-            let entry = taken.then(|| self.new_warp_function(&format!("warpline.entry.{name}"), ty));
+            let needed = match generated {
+                Generated::HookedOf(kernel) => self.reach.is_reached(kernel, function),
+                _ => true,
+            };
+            let ty = self.warp_type(function);
+            let made = |kind: &str| self.new_warp_function(&format!("warpline.{kind}.{name}"), ty);
+            let form = |hooked, kind| (needed && generated.forms_of_functions().contains(&hooked)).then(|| made(kind));
+            let (native, hooked) = (form(false, "native"), form(true, "hooked"));
+            let entry = taken.then(|| match self.completes {
+                true => Entry::Slot(self.slot(&format!("warpline.entry.{name}"), self.t.pointer(0))),
+                false => Entry::Function(made("entry")),
+            });
             self.functions.insert(function, WarpFunctions { native, hooked, entry });
         }
     }
@@ -358,10 +401,21 @@ impl<'c> Unit<'c> {
     }
 
     /// Returns the address of a site's range.
-    pub fn site_range(&self, number: u32) -> Value<'c> {
+    pub fn site_range(&self, b: &Builder<'c>, number: u32) -> Value<'c> {
         let Some(ranges) = self.ranges else { return Value::zero(self.t.pointer(0)) };
+        if self.completes {
+            return b.offset(b.load(self.t.pointer(0), ranges, 8), 16 * u64::from(number));
+        }
         let index = Value::int(self.t.int(64), 16 * u64::from(number));
         Value::constant_offset(ranges, index)
+    }
+
+    /// Returns the address of a device function, as `i64`.
+    pub fn address_of(&self, b: &Builder<'c>, entry: Entry<'c>) -> Value<'c> {
+        match entry {
+            Entry::Function(function) => b.ptr_to_int(function, self.t.int(64)),
+            Entry::Slot(slot) => b.load(self.t.int(64), slot, 8),
+        }
     }
 
     /// Returns the number of instructions of a block.
