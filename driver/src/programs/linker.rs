@@ -1,17 +1,11 @@
-//! The linker of shared objects that need neither clang nor system libraries: a linker in the folder of `warpline-cc`,
-//! or the system's.
+//! The commands that link shared objects without clang.
 
 use crate::command::Command;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use warpline_toolchain::ToolchainError;
+use warpline_toolchain::linker::linker;
 use warpline_toolchain::packages;
-use warpline_toolchain::programs::{companion, find};
-
-/// Names the linker to use instead of a search: a program with `ld`'s options.
-const VARIABLE: &str = "WARPLINE_LD";
-
-/// Programs with `ld`'s options, in the order of preference.
-const LINKERS: [&str; 4] = ["ld.lld", "ld", "ld.bfd", "ld.gold"];
+use warpline_toolchain::programs::find;
 
 /// Returns the command that links `objects` to the shared object `output`. Undefined symbols are resolved in the
 /// process that loads it.
@@ -46,17 +40,4 @@ pub fn runtime(archive: &Path, output: &Path) -> Result<Command, ToolchainError>
         .args(["-Wl,--whole-archive"])
         .path(archive)
         .args(["-Wl,--no-whole-archive", "-lgcc_s", "-lm", "-ldl", "-lpthread"]))
-}
-
-fn linker() -> Result<PathBuf, ToolchainError> {
-    let named = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty());
-    let found = match &named {
-        Some(name) => find(name),
-        None => LINKERS.iter().find_map(|name| companion(name)),
-    };
-    found.ok_or_else(|| ToolchainError::Missing {
-        what: "a linker".into(),
-        looked_at: named.unwrap_or_else(|| format!("{} in the folder of warpline-cc and on PATH", LINKERS.join(", "))),
-        cure: format!("{}, or set {VARIABLE}", packages::install(&["binutils"])),
-    })
 }

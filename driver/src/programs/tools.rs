@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use warpline_toolchain::clang::{self, Clang};
 use warpline_toolchain::cuda::Cuda;
-use warpline_toolchain::fetch;
 use warpline_toolchain::interrupt::{self, Removal};
+use warpline_toolchain::{doctor, fetch};
 use warpline_toolchain::{packages, programs};
 
 fn requests_openmp(invocation: &Invocation) -> bool {
@@ -38,6 +38,14 @@ fn openmp_functions(invocation: &Invocation, clang: &Clang) -> Option<PathBuf> {
     }
     let folder = programs::output(&programs::find("g++")?, &["-print-file-name=include"])?;
     Some(PathBuf::from(folder.trim()))
+}
+
+/// Checks that clang has the headers of a C++ library, before the toolkit's parts are fetched for nothing.
+fn host_tools(clang: &Clang) -> Result<(), DriverError> {
+    let Err(missing) = doctor::host_compiler() else { return Ok(()) };
+    // Some systems have the library without g++.
+    let arguments = ["-x", "c++", "-fsyntax-only", "-include", "climits", "/dev/null"];
+    programs::output(&clang.path, &arguments).map(|_| ()).ok_or(DriverError::Toolchain(missing))
 }
 
 /// The option that enables OpenMP.
@@ -67,9 +75,14 @@ impl Tools {
     /// Finds all tools.
     pub fn find(invocation: &Invocation) -> Result<Tools, DriverError> {
         let clang = clang::clang()?;
-        let cuda = fetch::find_or_fetch(invocation.cuda_path.as_deref(), |text| {
-            crate::message::line(format_args!("warpline-cc: {text}"));
-        })?;
+        let named = invocation.cuda_path.as_deref();
+        let cuda = fetch::find_or_fetch(
+            named,
+            || host_tools(&clang),
+            |text| {
+                crate::message::line(format_args!("warpline-cc: {text}"));
+            },
+        )?;
         let choice = architecture::choose(&invocation.architectures, cuda.oldest_architecture());
         let temporary = tempfile::Builder::new()
             .prefix("warpline-cc.")
@@ -79,6 +92,7 @@ impl Tools {
         let removal = interrupt::removes(temporary.path());
         command::keep_temporary_files_in(temporary.path());
         let mut notes: Vec<String> = choice.note.into_iter().collect();
+        notes.extend(cuda.skipped.iter().map(|skipped| format!("{skipped}; {} is used instead", cuda.root.display())));
         let openmp_functions = openmp_functions(invocation, &clang);
         if openmp_functions.is_some() && requests_openmp(invocation) {
             notes.push(format!(

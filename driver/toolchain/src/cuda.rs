@@ -2,7 +2,8 @@
 //! pinned wheels in the cache.
 
 use crate::programs::is_executable;
-use crate::{ToolchainError, cache, pins};
+use crate::{ToolchainError, cache, fetch, pins};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A file in the substitute toolkit that `warpline-cc` creates; it contains the path of the real toolkit.
@@ -28,6 +29,29 @@ pub struct Cuda {
     pub origin: Origin,
     /// The major and minor version from `cuda.h`.
     pub version: (u32, u32),
+    /// The folders that variables name and that are not used.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A folder that is named by a variable and lacks a part, so that another one is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// `CUDA_PATH` or `CUDA_HOME`.
+    pub variable: &'static str,
+    /// The folder.
+    pub root: PathBuf,
+    /// The first missing file, relative to the folder.
+    pub file: &'static str,
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} names {}, which ", self.variable, self.root.display())?;
+        match self.root.is_dir() {
+            true => write!(formatter, "has no {}", self.file),
+            false => write!(formatter, "is not a folder"),
+        }
+    }
 }
 
 impl Cuda {
@@ -89,48 +113,74 @@ pub fn wheel_root() -> Result<PathBuf, ToolchainError> {
     Ok(cache::folder()?.join(pins::CUDA_WHEEL_FOLDER).join("nvidia/cu13"))
 }
 
+/// The variables that name a toolkit, in their order.
+const VARIABLES: [&str; 2] = ["CUDA_PATH", "CUDA_HOME"];
+
 /// Finds the parts: the folder given by the user (`--cuda-path`), `CUDA_PATH`, `CUDA_HOME`, `/usr/local/cuda*`, the
-/// wheels. If a folder that the user named does not contain a part, this is an error; other folders are skipped.
+/// wheels. If the folder of `--cuda-path` does not contain a part, this is an error; other folders are skipped.
 pub fn find(named: Option<&Path>) -> Result<Cuda, ToolchainError> {
+    if let Some(cuda) = search(named)? {
+        return Ok(cuda);
+    }
+    Err(ToolchainError::Missing {
+        what: "the CUDA toolkit parts (headers, libdevice, ptxas)".into(),
+        looked_at: searched()?,
+        cure: fetch::cure(),
+    })
+}
+
+/// The variant of [`find`] that returns `None` if no folder contains the parts.
+pub(crate) fn search(named: Option<&Path>) -> Result<Option<Cuda>, ToolchainError> {
     if let Some(root) = named {
-        if let Some(file) = lacks(root) {
-            return Err(incomplete(root, file, "--cuda-path"));
-        }
-        return Ok(describe(root.into(), Origin::Installed));
+        return match lacks(root) {
+            Some(file) => Err(incomplete(root, file)),
+            None => Ok(Some(describe(root.into(), Origin::Installed))),
+        };
     }
-    for variable in ["CUDA_PATH", "CUDA_HOME"] {
-        if let Some(root) = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
-            && lacks(&root).is_none()
-        {
-            return Ok(describe(root, Origin::Variable(variable)));
-        }
-    }
-    if let Some(root) = installed().into_iter().find(|root| lacks(root).is_none()) {
-        return Ok(describe(root, Origin::Installed));
-    }
-    let root = wheel_root()?;
-    match lacks(&root) {
-        None => Ok(describe(root, Origin::Wheels)),
-        Some(_) => Err(ToolchainError::Missing {
-            what: "the CUDA toolkit parts (headers, libdevice, ptxas)".into(),
-            looked_at: format!("CUDA_PATH, CUDA_HOME, /usr/local/cuda*, {}", root.display()),
-            cure: cure(),
-        }),
-    }
+    let complete = |root: &PathBuf| lacks(root).is_none();
+    let named = set_variables().find(|(_, root)| complete(root));
+    let found = named.map(|(variable, root)| describe(root, Origin::Variable(variable)));
+    let found = found.or_else(|| installed().into_iter().find(complete).map(|root| describe(root, Origin::Installed)));
+    let found = match found {
+        Some(cuda) => Some(cuda),
+        None => Some(wheel_root()?).filter(complete).map(|root| describe(root, Origin::Wheels)),
+    };
+    Ok(found.map(|cuda| Cuda { skipped: skipped(), ..cuda }))
 }
 
-/// Returns instructions for installing the parts.
-pub fn cure() -> String {
-    "`warpline setup` fetches them; or install a CUDA 12 or 13 toolkit and name its folder in CUDA_PATH (with \
-     --cuda-path=DIR for one compilation)"
-        .to_owned()
+/// Returns the folders that variables name, up to the first complete one.
+pub(crate) fn skipped() -> Vec<Skipped> {
+    let incomplete = |(variable, root): (_, PathBuf)| lacks(&root).map(|file| Skipped { variable, root, file });
+    set_variables().map_while(incomplete).collect()
 }
 
-fn incomplete(root: &Path, file: &str, origin: &str) -> ToolchainError {
+/// Returns the variables that name a folder, with the folders.
+fn set_variables() -> impl Iterator<Item = (&'static str, PathBuf)> {
+    let value = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    VARIABLES.into_iter().filter_map(move |variable| Some((variable, value(variable)?)))
+}
+
+/// Returns the searched folders for messages; existing folders with the first file that each one lacks.
+pub(crate) fn searched() -> Result<String, ToolchainError> {
+    let lacking = |root: &Path| lacks(root).map(|file| format!("{} has no {file}", root.display()));
+    let variables = VARIABLES.map(|variable| match set_variables().find(|(name, _)| *name == variable) {
+        Some((_, root)) => format!("{variable}: {}", lacking(&root).unwrap_or_default()),
+        None => format!("{variable}: not set"),
+    });
+    let existing: Vec<String> =
+        installed().iter().filter(|root| root.is_dir()).filter_map(|root| lacking(root)).collect();
+    let installed = match existing.is_empty() {
+        true => "/usr/local/cuda*".to_owned(),
+        false => existing.join(", "),
+    };
+    Ok(format!("{}; {installed}; {}", variables.join("; "), wheel_root()?.display()))
+}
+
+fn incomplete(root: &Path, file: &str) -> ToolchainError {
     ToolchainError::Broken {
         path: root.into(),
-        cause: format!("{origin} names it, and it has no {file}"),
-        cure: format!("To get the CUDA toolkit parts: {}", cure()),
+        cause: format!("--cuda-path names it, and it has no {file}"),
+        cure: format!("To get the CUDA toolkit parts: {}", fetch::cure()),
     }
 }
 
@@ -155,7 +205,7 @@ fn describe(root: PathBuf, origin: Origin) -> Cuda {
     let root = behind.ok().filter(|path| lacks(path).is_none()).unwrap_or(root);
     let header = std::fs::read_to_string(root.join("include/cuda.h")).unwrap_or_default();
     let version = parse_version(&header).unwrap_or((0, 0));
-    Cuda { root, origin, version }
+    Cuda { root, origin, version, skipped: Vec::new() }
 }
 
 /// Reads the version: `#define CUDA_VERSION 13000` means 13.0.

@@ -1,6 +1,6 @@
 //! `warpline doctor`: reports what is installed and what is missing, how to install it, and which device runs kernels.
 
-use crate::{ToolchainError, clang, cuda, fetch, gpu, installation, packages, pins, programs};
+use crate::{ToolchainError, clang, cuda, fetch, gpu, installation, linker, packages, pins, programs};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -84,6 +84,13 @@ pub fn examine() -> Report {
     let dropped = toolkit.as_ref().is_ok_and(|cuda| cuda.oldest_architecture() > 70);
     let older = toolkit.as_ref().ok().and_then(cuda::Cuda::older_ptxas).unwrap_or_default();
     let found = toolkit.is_ok();
+    for skipped in cuda::skipped() {
+        let instead =
+            toolkit.as_ref().map(|cuda| format!("; {} is used instead", cuda.root.display())).unwrap_or_default();
+        let reason = format!("{skipped}{instead}");
+        let cure = format!("install the whole toolkit there, or correct or unset {}", skipped.variable);
+        add(skipped.variable, Need::Optional, State::Missing { reason, cure });
+    }
     let describe = |cuda: cuda::Cuda| (format!("{}.{}", cuda.version.0, cuda.version.1), cuda.root);
     match toolkit {
         Err(ToolchainError::Missing { .. }) if fetch::possible() => {
@@ -104,7 +111,10 @@ pub fn examine() -> Report {
         }
         add("fatbinary", Need::Optional, tool(&fatbinary, "code for real GPUs is then not packed", cure));
     }
-    add("g++", Need::Compile, host_compiler());
+    add("g++", Need::Compile, from(host_compiler()));
+    if uses_triton() {
+        add("linker for Triton", Need::Optional, from(linker::linker().map(|path| (String::new(), path))));
+    }
     if root.is_none() {
         add(&format!("LLVM {major} development files"), Need::Build, from(clang::llvm()));
     }
@@ -114,15 +124,20 @@ pub fn examine() -> Report {
 }
 
 /// Searches for g++, whose headers, libraries and linker clang uses.
-fn host_compiler() -> State {
+pub fn host_compiler() -> Result<(String, PathBuf), ToolchainError> {
     let cxx = programs::find("g++").or_else(|| programs::find("c++"));
-    let cxx = cxx.ok_or_else(|| ToolchainError::Missing {
+    let path = cxx.ok_or_else(|| ToolchainError::Missing {
         what: "g++ (its headers, libraries and linker serve clang)".into(),
         looked_at: "PATH".into(),
         cure: packages::install(&["g++"]),
-    });
-    let version = |path: &PathBuf| programs::output(path, &["-dumpfullversion"]).unwrap_or_default().trim().to_string();
-    from(cxx.map(|path| (version(&path), path)))
+    })?;
+    Ok((programs::output(&path, &["-dumpfullversion"]).unwrap_or_default().trim().to_owned(), path))
+}
+
+/// Returns whether Python has Triton, whose kernels are linked to shared objects.
+fn uses_triton() -> bool {
+    let search = "import importlib.util, sys; sys.exit(importlib.util.find_spec('triton') is None)";
+    programs::find("python3").is_some_and(|python| programs::output(&python, &["-c", search]).is_some())
 }
 
 /// Checks whether the files of the installation are unchanged since the release.

@@ -1,10 +1,9 @@
 //! Fetches the pinned wheels with the CUDA toolkit parts into the cache, by pip or uv.
 
-use crate::programs::{find, output};
+use crate::installer::{Failure, Installer, Job};
 use crate::{ToolchainError, cache, cuda, installation, interrupt, packages, pins};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// If set, `warpline-cc` fetches nothing.
 pub const OFFLINE: &str = "WARPLINE_OFFLINE";
@@ -15,57 +14,14 @@ pub const SIZE: &str = "220 MB";
 const REQUIREMENTS: &str = include_str!("../../../scripts/cuda-wheels.txt");
 
 /// The pauses in seconds before the attempts, because registries and networks may fail for a short time.
-const PAUSES: [u64; 3] = [0, 5, 20];
+const PAUSES: [u64; 4] = [0, 2, 5, 20];
 
-/// A program that installs wheels into a folder.
-struct Installer {
-    program: PathBuf,
-    arguments: Vec<String>,
-    /// `PYTHONPATH`, for the copy of pip in Warpline's installation.
-    path: Option<PathBuf>,
-}
+/// If no server can be reached, no attempt starts later than this after the first one: the machine probably has no network.
+const UNREACHABLE_LIMIT: Duration = Duration::from_secs(9);
 
-impl Installer {
-    /// Finds the system's pip, the installation's pip, or uv.
-    fn find() -> Result<Installer, ToolchainError> {
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        if let Some(python) = find("python3") {
-            let own = match output(&python, &["-m", "pip", "--version"]) {
-                Some(_) => Some(None),
-                None => installation::pip().map(Some),
-            };
-            if let Some(path) = own {
-                let arguments = words(&["-m", "pip", "install", "--disable-pip-version-check"]);
-                return Ok(Installer { program: python, arguments, path });
-            }
-        }
-        let uv = find("uv").map(|program| Installer { program, arguments: words(&["pip", "install"]), path: None });
-        uv.ok_or_else(|| ToolchainError::Missing {
-            what: "the CUDA toolkit parts, and Python with pip or uv to fetch them, were".into(),
-            looked_at: "CUDA_PATH, CUDA_HOME, /usr/local/cuda*; python3 and uv on PATH".into(),
-            cure: format!(
-                "{}, or install a CUDA 12 or 13 toolkit and set CUDA_PATH",
-                // A release contains pip.
-                packages::install(&[if installation::pip().is_some() { "python" } else { "pip" }])
-            ),
-        })
-    }
-
-    fn command(&self, target: &Path, requirements: &Path, wheels: Option<&Path>) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(&self.arguments).args(["--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]);
-        command.arg("--target").arg(target).arg("-r").arg(requirements).env("PIP_ROOT_USER_ACTION", "ignore");
-        if let Some(path) = &self.path {
-            command.env("PYTHONPATH", path);
-        }
-        if let Some(folder) = wheels {
-            command.arg("--no-index").arg("--find-links").arg(folder);
-        }
-        // Another program may read the standard output of the compiler.
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        command
-    }
-}
+/// Instructions for using a toolkit that is not in a searched folder.
+const TOOLKIT: &str =
+    "install a CUDA 12 or 13 toolkit and name its folder in CUDA_PATH (with --cuda-path=DIR for one compilation)";
 
 /// Returns whether [`find_or_fetch`] may fetch, and has a program for it.
 pub fn possible() -> bool {
@@ -76,17 +32,39 @@ fn offline_is_set() -> bool {
     std::env::var_os(OFFLINE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Finds the toolkit parts as [`cuda::find`] does, and fetches them if there are none.
-pub fn find_or_fetch(named: Option<&Path>, report: impl FnMut(&str)) -> Result<cuda::Cuda, ToolchainError> {
-    let missing = match cuda::find(named) {
-        Err(error @ ToolchainError::Missing { .. }) => error,
-        result => return result,
-    };
+/// Returns instructions for getting the toolkit parts on this machine, as far as it can fetch them.
+pub fn cure() -> String {
     if offline_is_set() {
-        return Err(missing);
+        return format!("unset {OFFLINE}, which forbids fetching them, or {TOOLKIT}. Without a network: {}", offline());
     }
-    fetch(None, report)?;
-    cuda::find(named)
+    match Installer::find() {
+        Ok(_) => format!("`warpline setup` fetches them; or {TOOLKIT}"),
+        Err(_) => cure_without_python(),
+    }
+}
+
+/// Returns the instructions for a machine without pip and uv.
+pub(crate) fn cure_without_python() -> String {
+    // A release contains pip.
+    let install = packages::install(&[if installation::pip().is_some() { "python" } else { "pip" }]);
+    format!("{install}, with which `warpline setup` fetches them; or {TOOLKIT}")
+}
+
+/// Finds the toolkit parts as [`cuda::find`] does, and fetches them if there are none. `ready` checks first whether a
+/// compilation is possible with them.
+pub fn find_or_fetch<E: From<ToolchainError>>(
+    named: Option<&Path>,
+    ready: impl FnOnce() -> Result<(), E>,
+    report: impl FnMut(&str),
+) -> Result<cuda::Cuda, E> {
+    if let Some(cuda) = cuda::search(named)? {
+        return Ok(cuda);
+    }
+    ready()?;
+    if !offline_is_set() {
+        fetch(None, report)?;
+    }
+    Ok(cuda::find(named)?)
 }
 
 /// Puts the wheels into the cache, unless they are already there. `wheels` is a folder that contains them, for machines
@@ -106,15 +84,7 @@ pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<Path
     if cuda::lacks(&root).is_none() {
         return Ok(root);
     }
-    if wheels.is_none() && offline_is_set() {
-        return Err(broken(&folder, &format!("{OFFLINE} forbids fetching")));
-    }
-    if let Some(wheels) = wheels.filter(|wheels| !wheels.is_dir()) {
-        return Err(broken(wheels, "there is no such folder"));
-    }
-    if !cfg!(target_arch = "x86_64") {
-        return Err(broken(&folder, "the pinned wheels are for x86-64 only"));
-    }
+    check_possible(wheels)?;
     let installer = Installer::find()?;
     let target = folder.join(pins::CUDA_WHEEL_FOLDER);
     report(&announcement(wheels, &target));
@@ -123,22 +93,13 @@ pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<Path
     let _removal = interrupt::removes(partial.path());
     let requirements = partial.path().join("requirements.txt");
     std::fs::write(&requirements, REQUIREMENTS).map_err(failed(&requirements))?;
-    let parts = partial.path().join("parts");
-    let pauses = if wheels.is_some() { &PAUSES[..1] } else { &PAUSES[..] };
-    let done = pauses.iter().any(|pause| {
-        std::thread::sleep(Duration::from_secs(*pause));
-        let mut command = installer.command(&parts, &requirements, wheels);
-        interrupt::ends_with_us(&mut command);
-        command.status().is_ok_and(|status| status.success())
-    });
-    let unpacked = parts.join("nvidia/cu13");
-    let source = wheels.unwrap_or(&folder);
-    match (done, cuda::lacks(&unpacked)) {
-        (false, _) => {
-            return Err(broken(source, &format!("{} could not install the wheels", installer.program.display())));
-        }
-        (true, Some(file)) => return Err(broken(source, &format!("the fetched wheels have no {file}"))),
-        (true, None) => {}
+    let (parts, log) = (partial.path().join("parts"), partial.path().join("log"));
+    let job = Job { target: &parts, requirements: &requirements, log: &log, wheels };
+    if let Err(failure) = attempts(&installer, &job, &mut report) {
+        return Err(not_installed(&installer, wheels, failure, report));
+    }
+    if let Some(file) = cuda::lacks(&parts.join("nvidia/cu13")) {
+        return Err(not_fetched(wheels, format!("the wheels that {} installed have no {file}", installer.name())));
     }
     // The folder is renamed last, so that an interrupted fetch is never treated as complete.
     _ = std::fs::remove_dir_all(&target);
@@ -146,25 +107,90 @@ pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<Path
     Ok(root)
 }
 
+fn check_possible(wheels: Option<&Path>) -> Result<(), ToolchainError> {
+    if wheels.is_none() && offline_is_set() {
+        let cure = format!("Unset it, or {TOOLKIT}. Without a network: {}", offline());
+        return Err(ToolchainError::NotFetched { cause: format!("{OFFLINE} forbids fetching them"), cure });
+    }
+    if let Some(wheels) = wheels.filter(|wheels| !wheels.is_dir()) {
+        return Err(not_fetched(Some(wheels), "there is no such folder".into()));
+    }
+    if !cfg!(target_arch = "x86_64") {
+        let cure = format!("To get them otherwise, {TOOLKIT}");
+        return Err(ToolchainError::NotFetched { cause: "the pinned wheels are for x86-64 only".into(), cure });
+    }
+    Ok(())
+}
+
+/// Installs the wheels, repeatedly if that fails and they come from a network.
+fn attempts(installer: &Installer, job: &Job<'_>, report: &mut impl FnMut(&str)) -> Result<(), Failure> {
+    let started = Instant::now();
+    let mut last = installer.attempt(job, job.wheels.is_none());
+    for pause in PAUSES.into_iter().skip(1).map(Duration::from_secs) {
+        let Err(failure) = &last else { return Ok(()) };
+        let unreachable = failure.unreachable.is_some();
+        if job.wheels.is_some() || unreachable && started.elapsed() + pause > UNREACHABLE_LIMIT {
+            return last;
+        }
+        if !unreachable {
+            report(&format!("{} failed; the next attempt is in {} s", installer.name(), pause.as_secs()));
+        }
+        std::thread::sleep(pause);
+        // A failed attempt may leave a part of the wheels behind.
+        _ = std::fs::remove_dir_all(job.target);
+        last = installer.attempt(job, unreachable);
+    }
+    last
+}
+
+/// Prints the program's last messages, unless the error states the reason, and returns the error.
+fn not_installed(
+    installer: &Installer,
+    wheels: Option<&Path>,
+    failure: Failure,
+    mut report: impl FnMut(&str),
+) -> ToolchainError {
+    if let Some(reason) = failure.unreachable {
+        return not_fetched(wheels, reason);
+    }
+    failure.lines.iter().for_each(|line| report(line));
+    not_fetched(wheels, format!("{} failed, see its messages above", installer.name()))
+}
+
 fn announcement(wheels: Option<&Path>, target: &Path) -> String {
     let target = target.display();
     match wheels {
         Some(folder) => format!("unpacking NVIDIA's wheels in {} to {target}", folder.display()),
         None => format!(
-            "no CUDA toolkit found: fetching NVIDIA's headers, libdevice and ptxas ({SIZE}, once) to {target}. They are under NVIDIA's \
-             licence (CUDA EULA). To use an installed toolkit, set CUDA_PATH; to fetch nothing, set {OFFLINE}=1"
+            "{}: fetching NVIDIA's headers, libdevice and ptxas ({SIZE}, once) to {target}. They are under NVIDIA's \
+             licence (CUDA EULA). To use an installed toolkit, set CUDA_PATH; to fetch nothing, set {OFFLINE}=1",
+            reason()
         ),
     }
 }
 
-fn broken(folder: &Path, cause: &str) -> ToolchainError {
-    ToolchainError::Broken {
-        path: folder.to_owned(),
-        cause: cause.to_owned(),
-        cure: format!(
-            "Check the network and repeat, or install a CUDA 12 or 13 toolkit and set CUDA_PATH. Without a network: {}",
-            offline()
-        ),
+/// Returns why the wheels are fetched.
+fn reason() -> String {
+    let skipped: Vec<String> = cuda::skipped().iter().map(ToString::to_string).collect();
+    match skipped.is_empty() {
+        true => "no CUDA toolkit found".to_owned(),
+        false => format!("no CUDA toolkit found ({})", skipped.join("; ")),
+    }
+}
+
+fn not_fetched(wheels: Option<&Path>, cause: String) -> ToolchainError {
+    match wheels {
+        Some(folder) => ToolchainError::NotFetched {
+            cause: format!("--wheels {}: {cause}", folder.display()),
+            cure: format!("To fill the folder: {}", offline()),
+        },
+        None => ToolchainError::NotFetched {
+            cause,
+            cure: format!(
+                "Check the network and the proxy, and repeat; or {TOOLKIT}. Without a network: {}",
+                offline()
+            ),
+        },
     }
 }
 

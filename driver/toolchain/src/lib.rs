@@ -10,8 +10,10 @@ pub mod doctor;
 pub mod fetch;
 pub mod gpu;
 pub mod installation;
+mod installer;
 pub mod interrupt;
 pub mod large_files;
+pub mod linker;
 pub mod packages;
 pub mod pins;
 pub mod programs;
@@ -54,6 +56,14 @@ pub enum ToolchainError {
         /// The path.
         path: PathBuf,
         /// The problem.
+        cause: String,
+        /// A command or an instruction.
+        cure: String,
+    },
+    /// The toolkit parts could not be fetched, or not unpacked.
+    #[error("cannot get NVIDIA's wheels with the CUDA toolkit parts: {cause}. {cure}")]
+    NotFetched {
+        /// The reason.
         cause: String,
         /// A command or an instruction.
         cure: String,
