@@ -1,14 +1,15 @@
 # Warpline with everything that CUDA C++ needs: `docker build -t warpline .`, then
 # `docker run --rm -v "$PWD":/work warpline profile app.cu`. The build argument TOOLKIT=0 leaves NVIDIA's headers out: they are under
 # NVIDIA's licence, and an image that contains them may be published only as that licence permits.
-FROM rust:1-bookworm AS build
+# The images have their registry in their names, because Podman may know no registry to search.
+FROM docker.io/library/rust:1-bookworm AS build
 WORKDIR /source
 COPY . .
 # The release archive is what other machines get, too.
 RUN scripts/dist.sh /dist archive && mkdir /release && \
     tar --extract --zstd --file /dist/warpline-*.tar.zst --directory /release --strip-components=1
 
-FROM debian:bookworm-slim AS warpline
+FROM docker.io/library/debian:bookworm-slim AS warpline
 # g++ gives host code its headers and linker, Python runs the copy of pip that fetches the toolkit's headers.
 RUN apt-get update && apt-get install -y --no-install-recommends g++ python3 ca-certificates && \
     rm -rf /var/lib/apt/lists/* && \
