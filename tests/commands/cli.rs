@@ -56,6 +56,11 @@ fn stand_in() {
     ring.control().owner.store(std::process::id(), Ordering::Release);
     let trace = match role.as_str() {
         "garbage" => vec![0xa5; 5000],
+        "fails early" => {
+            let mut trace = crate::support::TraceBuilder::default();
+            trace.event(Event::End { launches: 0 });
+            trace.finish()
+        }
         "large" => {
             let mut trace = crate::support::TraceBuilder::default();
             demo::begin(&mut trace, "/nowhere/columns.cu");
@@ -82,7 +87,7 @@ fn stand_in() {
         _ => {}
     }
     ring.control().closed.store(1, Ordering::Release);
-    std::process::exit(if role == "fails" { 3 } else { 0 });
+    std::process::exit(if role.starts_with("fails") { 3 } else { 0 });
 }
 
 fn run(role: &str, folder: &Path, options: &[&str]) -> Command {
@@ -297,6 +302,17 @@ fn a_program_that_writes_garbage_gives_a_marked_profile() {
 }
 
 #[test]
+fn a_failure_before_the_first_kernel_offers_no_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("fails early", folder.path(), &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("exit code 3 before its first kernel"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("next: "), "{}", stderr(&output));
+    let output = run("fails", folder.path(), &[]).output().unwrap();
+    assert!(stderr(&output).contains("next: warpline report out.wlprof"), "{}", stderr(&output));
+}
+
+#[test]
 fn programs_that_cannot_be_profiled_say_why() {
     let folder = tempfile::tempdir().unwrap();
     let output = run("deaf", folder.path(), &[]).output().unwrap();
@@ -306,7 +322,7 @@ fn programs_that_cannot_be_profiled_say_why() {
     for (arguments, code, message) in [
         (vec!["run", "--", "./no-such-program"], 127, "no such program"),
         (vec!["run", "--", "/"], 126, "cannot be executed"),
-        (vec!["run", "-o", "/no/such/folder/x.wlprof", "--", "true"], 125, "cannot write the profile"),
+        (vec!["run", "-o", "/no/such/folder/x.wlprof", "--", "true"], 125, "Name another file with -o FILE"),
         (vec!["run", "-o", "/bin/true", "--", "true"], 2, "would be written over"),
         (vec!["run", "--trace", "/bin/true", "--", "/bin/true"], 2, "would be written over"),
         (vec!["run", "--trace", "/no/such/folder/x", "--", "true"], 125, "cannot write"),

@@ -101,6 +101,12 @@ pub(super) fn report(plan: &Plan, profile: &Profile) {
             "build with `warpline cc --device=gpu` and start with `warpline run --device gpu`",
         ));
     }
+    if let Some(code) = profile.run.exit_code.filter(|code| *code != 0 && profile.kernels.is_empty()) {
+        crate::cli::output::say(format_args!(
+            "the program failed with exit code {code} before its first kernel: there is nothing to report"
+        ));
+        return;
+    }
     match plan.output.parent().filter(|_| plan.rank.rank.is_some() && ranks::rank_of(&plan.output).is_some()) {
         Some(folder) => crate::cli::output::say(format_args!(
             "next, when all ranks are done: warpline merge {} -o {}",

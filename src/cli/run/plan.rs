@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -260,7 +261,7 @@ impl Plan {
         for file in files.filter(|file| ranks::rank_of(file).is_some()) {
             let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
             let gone = made.and_then(|()| match std::fs::remove_file(file) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
                 _ => Ok(()),
             });
             gone.map_err(|error| {
@@ -281,20 +282,40 @@ impl Plan {
         }
         self.make_folders()?;
         let problem = if self.output.is_dir() {
-            Some("it is a folder".to_owned())
+            Some(ErrorKind::IsADirectory.into())
         } else if self.output.exists() && !self.output.is_file() {
             None
         } else {
-            warpline_profile::probe(&self.output).err().map(|error| error.to_string())
+            warpline_profile::probe(&self.output).err()
         };
         match problem {
             None => Ok(()),
             Some(problem) => {
-                let message = format!("{}: cannot write the profile: {problem}", self.output.display());
+                let advice = other_output(&problem, in_container());
+                let message = format!("{}: cannot write the profile: {problem}. {advice}", self.output.display());
                 Err(Failure::new(exit_code::RUN_NOT_PROFILED, message))
             }
         }
     }
+}
+
+/// Files that Docker and Podman create in each container.
+const CONTAINER_FILES: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
+
+fn in_container() -> bool {
+    CONTAINER_FILES.iter().any(|file| Path::new(file).exists())
+}
+
+/// Returns what to do if the profile cannot be written. In a container, the folder often belongs to the user who started
+/// the container.
+fn other_output(problem: &std::io::Error, container: bool) -> String {
+    let user = match problem.kind() {
+        ErrorKind::PermissionDenied if container => {
+            ", or start the container as the owner of the folder: --user \"$(id -u):$(id -g)\""
+        }
+        _ => "",
+    };
+    format!("Name another file with -o FILE{user}")
 }
 
 /// Returns the machine's name.
@@ -387,6 +408,17 @@ fn recorded_kinds(arguments: &RunArguments) -> RecordedKinds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_output_is_offered() {
+        let denied = std::io::Error::from(ErrorKind::PermissionDenied);
+        assert_eq!(other_output(&denied, false), "Name another file with -o FILE");
+        assert!(
+            other_output(&denied, true).contains("-o FILE, or start the container")
+                && other_output(&denied, true).contains("--user")
+        );
+        assert_eq!(other_output(&ErrorKind::NotFound.into(), true), "Name another file with -o FILE");
+    }
 
     #[test]
     fn ranges_shares_and_dates() {
