@@ -20,13 +20,18 @@ say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit "$toolchain_missing"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Fetches wheels with pip, three times at most: registries and networks fail for moments.
+# Fetches wheels with pip, three times at most, because registries and networks fail for a short time. Without a network, the requests
+# that pip itself repeats are enough. Prints the messages of the last attempt only.
 fetch() {
     for pause in 5 20 0; do
-        PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
-            --only-binary=:all: "$@" >&2 && return 0
+        messages=$(PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+            --only-binary=:all: "$@" 2>&1 >/dev/null) && return 0
+        case $messages in
+        *"Name or service not known"* | *"failure in name resolution"* | *"Network is unreachable"* | *"Connection refused"*) break ;;
+        esac
         sleep "$pause"
     done
+    printf '%s\n' "$messages" | tail -n 4 >&2
     return 1
 }
 
@@ -170,6 +175,10 @@ install_test_wheels() {
 }
 
 install_cuda() {
+    for folder in "${CUDA_PATH:-}" "${CUDA_HOME:-}"; do
+        [ -z "$folder" ] || complete_toolkit "$folder" ||
+            say "$folder (of CUDA_PATH or CUDA_HOME) lacks parts of a CUDA toolkit and is not used"
+    done
     if folder=$(cuda_toolkit); then
         say "CUDA toolkit: $folder"
         return 0

@@ -14,6 +14,10 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+fn text_of(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -23,7 +27,7 @@ fn bare_path(folder: &Path) -> PathBuf {
     let bin = folder.join("bin");
     std::fs::create_dir_all(&bin).unwrap();
     let search = std::env::var_os("PATH").unwrap();
-    for name in ["sh", "awk", "sed", "cat", "tr", "dirname", "id"] {
+    for name in ["sh", "awk", "sed", "cat", "tr", "dirname", "id", "mkdir", "mktemp", "rm", "tail", "uname", "sleep"] {
         let mut candidates = std::env::split_paths(&search).map(|folder| folder.join(name));
         let found = candidates.find(|path| path.is_file()).expect(name);
         std::os::unix::fs::symlink(found, bin.join(name)).unwrap();
@@ -39,6 +43,82 @@ fn setup(system: &str) -> Output {
     let mut command = Command::new(root().join("scripts/setup.sh"));
     command.arg("--print-packages").env_clear().env("PATH", bare_path(folder.path())).env("HOME", folder.path());
     command.env("WARPLINE_SYSTEM_ROOT", folder.path()).output().unwrap()
+}
+
+#[test]
+fn setup_reports_a_broken_cargo() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = bare_path(folder.path());
+    let run = |cargo: &str| {
+        script(&bin, "cargo", cargo);
+        let mut command = Command::new(root().join("scripts/setup.sh"));
+        let output = command.env_clear().env("PATH", &bin).env("HOME", folder.path()).output().unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    // A shim of rustup without a toolchain.
+    let (code, printed) = run("echo 'error: rustup could not choose a version of cargo to run' >&2; exit 1");
+    assert_eq!(code, Some(6), "{printed}");
+    assert!(printed.contains("cargo --version failed") && printed.contains("rustup default stable"), "{printed}");
+    let (code, printed) = run("echo cargo 1.63.0");
+    assert_eq!(code, Some(6), "{printed}");
+    assert!(printed.contains("cargo 1.63.0 is too old") && printed.contains("rustup update"), "{printed}");
+}
+
+/// A program of a test in a folder.
+fn script(folder: &Path, name: &str, text: &str) {
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::write(folder.join(name), format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(folder.join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// What `warpline doctor` prints with a folder as the whole search path and an empty cache.
+fn doctor(folder: &Path, variables: &[(&str, &str)]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));
+    command
+        .arg("doctor")
+        .env_clear()
+        .env("PATH", folder.join("path"))
+        .env("HOME", folder)
+        .envs(variables.iter().copied());
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn doctor_advises_what_is_possible() {
+    let folder = tempfile::tempdir().unwrap();
+    let without = doctor(folder.path(), &[]);
+    if without.contains("ok       CUDA headers") {
+        // A toolkit is installed.
+        return;
+    }
+    let cure = "python3-pip, with which `warpline setup` fetches them";
+    if text_of("/etc/os-release").contains("debian") {
+        assert!(without.contains(cure), "{without}");
+    }
+    script(&folder.path().join("path"), "python3", "exit 0");
+    let with = doctor(folder.path(), &[]);
+    assert!(with.contains("to fetch") && with.contains("`warpline setup` fetches them now"), "{with}");
+    let offline = doctor(folder.path(), &[("WARPLINE_OFFLINE", "1")]);
+    assert!(offline.contains("unset WARPLINE_OFFLINE") && offline.contains("warpline setup --wheels"), "{offline}");
+    std::fs::create_dir_all(folder.path().join("cuda/include")).unwrap();
+    let toolkit = folder.path().join("cuda").display().to_string();
+    let incomplete = doctor(folder.path(), &[("CUDA_HOME", &toolkit)]);
+    let reason = format!("CUDA_HOME names {toolkit}, which has no include/cuda_runtime.h");
+    assert!(incomplete.contains(&reason), "{incomplete}");
+}
+
+#[test]
+fn doctor_shows_the_linker_where_triton_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("path");
+    script(&path, "python3", "case \"$2\" in *triton*) exit 1 ;; esac");
+    assert!(!doctor(folder.path(), &[]).contains("Triton"));
+    script(&path, "python3", "exit 0");
+    let without = doctor(folder.path(), &[]);
+    assert!(without.contains("without  linker for Triton") && without.contains("binutils"), "{without}");
+    script(&path, "ld", "exit 0");
+    let with = doctor(folder.path(), &[]);
+    assert!(with.contains("ok       linker for Triton") && with.contains("path/ld"), "{with}");
 }
 
 #[test]
@@ -110,6 +190,31 @@ fn llvm_is_found_wherever_it_is() {
         fake_llvm(&prefix, "22.1.8");
         assert_eq!(find(None), (Some(0), prefix.display().to_string()));
     }
+}
+
+#[test]
+fn setup_gives_up_soon_without_a_network() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = bare_path(folder.path());
+    let llvm = folder.path().join("llvm");
+    fake_llvm(&llvm, "22.1.8");
+    script(&bin, "cargo", "echo cargo 1.95.0");
+    script(&bin, "g++", "");
+    script(&bin, "make", "");
+    let reason = "WARNING: Retrying after NewConnectionError: [Errno -2] Name or service not known";
+    let pip = format!(
+        "[ \"$3\" = --version ] && exit 0\necho x >>{}/calls\necho '{reason}' >&2\nexit 1",
+        folder.path().display()
+    );
+    script(&bin, "python3", &pip);
+    let mut command = Command::new(root().join("scripts/setup.sh"));
+    command.env_clear().env("PATH", &bin).env("HOME", folder.path()).env("WARPLINE_SYSTEM_ROOT", folder.path());
+    let output = command.env("LLVM_CONFIG", llvm.join("bin/llvm-config")).env("CUDA_PATH", &llvm).output().unwrap();
+    let printed = stderr(&output);
+    assert_eq!(output.status.code(), Some(6), "{printed}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("calls")).unwrap(), "x\n", "{printed}");
+    assert!(printed.contains(reason) && printed.contains("Check the network"), "{printed}");
+    assert!(printed.contains("lacks parts of a CUDA toolkit and is not used"), "{printed}");
 }
 
 #[test]
