@@ -16,8 +16,8 @@ use warpline_toolchain::cuda::Cuda;
 const MODELS: [u32; 9] = [52, 60, 70, 75, 80, 86, 89, 90, 100];
 
 /// PTX above this size is assembled only for the requested architectures, because ptxas takes about three seconds per
-/// megabyte.
-const LARGE_BYTES: usize = 4 << 20;
+/// megabyte. With nine architectures, it would take most of the compile time of large files.
+const LARGE_BYTES: usize = 128 << 10;
 
 /// The resources of kernels, by mangled name, each in ascending order of architectures.
 pub type KernelResources = BTreeMap<String, Vec<Resources>>;

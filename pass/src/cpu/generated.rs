@@ -4,8 +4,8 @@ use crate::llvm::ModuleItems;
 use inkwell::module::Module;
 
 /// The number of device instructions up to which a module gets its functions with hooks at the build. Generating them
-/// takes about a second, and a run would take longer to start the compiler for each kernel.
-const AHEAD: usize = 1_000;
+/// takes about half a second, and a run would take longer to start the compiler for each kernel.
+const AHEAD: usize = 500;
 
 /// The warp functions that the lowering generates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
