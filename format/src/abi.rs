@@ -300,6 +300,9 @@ pub mod kernel_flags {
     pub const NAMED_BARRIERS: u32 = 32;
     /// The kernel reads the offset of its reserved shared memory.
     pub const RESERVED_SHARED: u32 = 64;
+    /// The kernel's blocks influence each other only by plain accesses to global memory, so they may run at the same
+    /// time on several host threads.
+    pub const INDEPENDENT_BLOCKS: u32 = 128;
 }
 
 /// A kernel parameter.

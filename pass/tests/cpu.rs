@@ -195,6 +195,42 @@ fn random_control_flow_agrees_where_parts_of_it_are_cautious() {
     compare("waiting", &source, &list, "native", false);
 }
 
+/// Only kernels whose blocks influence each other by plain accesses alone may run on several host threads.
+#[test]
+fn independent_blocks_are_recognised() {
+    let folder = folder("independent");
+    let source = folder.join("independent.cu");
+    let text = "#define GLOBAL extern \"C\" __attribute__((global)) void\n\
+                extern \"C\" int printf(const char *, ...);\n\
+                __attribute__((device)) int (*table[2])(int);\n\
+                __attribute__((device)) int one(int a) { return a + 1; }\n\
+                GLOBAL plain(int *p, int a) { p[a] = p[0] + 1; }\n\
+                GLOBAL barrier(int *p, int a) { p[a] = 1; __syncthreads(); p[a + 1] = p[a]; }\n\
+                GLOBAL assembly(float *p, int a) { asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(p[a]) : \"f\"(p[0])); }\n\
+                GLOBAL atomic(int *p, int a) { __atomic_fetch_add(p, a, __ATOMIC_RELAXED); }\n\
+                GLOBAL poll(volatile int *p, int a) { p[a] = p[0]; }\n\
+                GLOBAL fence(int *p, int a) { p[a] = 1; __nvvm_membar_gl(); p[a + 1] = 2; }\n\
+                GLOBAL clock(long long *p, int a) { p[a] = __nvvm_read_ptx_sreg_clock64(); }\n\
+                GLOBAL reduce(int *p, int a) { asm volatile(\"red.global.add.s32 [%0], %1;\" :: \"l\"(p), \"r\"(a)); }\n\
+                GLOBAL indirect(int *p, int a) { table[0] = one; p[a] = table[a & 1](a); }\n";
+    std::fs::write(&source, text).expect("source written");
+    let context = Context::create();
+    let (module, table) = hooked(&context, &source);
+    let generated = Generated::Native;
+    let text = lowered(&module, &table, Form { generated, optimize: false, ..Form::default() }).print_to_string();
+    let text = text.to_string();
+    let list = text.lines().find(|line| line.starts_with("@warpline.kernels =")).expect("a list of kernels");
+    // Each kernel has its name, its number and its flags.
+    let flags = |entry: &str| -> Option<u32> { entry.split("i32 ").nth(2)?.split(',').next()?.parse().ok() };
+    let found: Vec<bool> = list
+        .split("{ ptr @warpline.text")
+        .skip(1)
+        .filter_map(flags)
+        .map(|flags| flags & warpline_format::abi::kernel_flags::INDEPENDENT_BLOCKS != 0)
+        .collect();
+    assert_eq!(found, [true, true, true, false, false, false, false, false, false], "{list}");
+}
+
 /// A module without functions with hooks is completed by one with those of a kernel and of what it calls.
 #[test]
 fn functions_with_hooks_are_generated_for_one_kernel() {

@@ -10,6 +10,7 @@ mod messages;
 mod modelled;
 mod mpi;
 mod naming;
+mod native_threads;
 mod nvrtc;
 mod on_demand;
 mod operations;

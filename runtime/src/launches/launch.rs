@@ -3,7 +3,7 @@
 use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::device::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
-use crate::device::execution::native::{run_direct, run_plain};
+use crate::device::execution::parallel::{self, Form, run_blocks};
 use crate::device::execution::scheduled::{Plan, Scheduled};
 use crate::device::execution::warp::{Geometry, Mode, Pause, Running, Stop};
 use crate::device::faults::cause::code_of;
@@ -337,6 +337,9 @@ impl Runtime {
         let clustered = cluster::blocks(geometry.cluster) > 1;
         let waits = named || clustered || kernel.flags & kernel_flags::MAY_WAIT != 0;
         let barrier = kernel.flags & kernel_flags::BARRIER != 0;
+        // A stack that overflows is reported at once, which only one thread may do.
+        let parallel = kernel_flags::INDEPENDENT_BLOCKS;
+        let independent = kernel.flags & (parallel | kernel_flags::UNBOUNDED_STACK) == parallel;
         let with_hooks = module.hooked_kernel(member.index);
         let deep =
             (kernel.flags | with_hooks.flags) & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
@@ -416,12 +419,15 @@ impl Runtime {
         // launch has ended.
         unsafe {
             let guard = Guard::install(running_now);
+            let mut caught = None;
             let entry = plan.hooked.or(plan.native);
             let scheduled = plan.hooked.is_some() || plan.waits || plan.sample.is_some();
             self.arena.spare_counts.resize(count_cells, 0);
             // Blocks are assigned to the SMs in turn, so a small grid leaves the last SMs empty.
             let used_sms = u64::from(shape.sms).min(shape.blocks);
-            let residents = if scheduled { u64::from(resident) * used_sms } else { 1 };
+            // Without a trace, nothing depends on the order of independent blocks.
+            let threads = if independent && !self.trace.is_on() { parallel::threads().min(shape.blocks) } else { 1 };
+            let residents = if scheduled { u64::from(resident) * used_sms } else { threads };
             let entry = entry.filter(|_| match self.arena.prepare(&geometry, residents) {
                 Ok(()) => true,
                 Err(cause) => {
@@ -441,10 +447,12 @@ impl Runtime {
                     let stopped = schedule::run(&shape, &mut warps).is_err();
                     warp_blocks = warps.finish(stopped);
                 }
-                Some(entry) if barrier => run_direct(&plan, entry, running_now, &mut self.arena),
-                Some(entry) => run_plain(&plan, entry, running_now, &mut self.arena),
+                Some(entry) => {
+                    let form = Form { entry, barrier, threads };
+                    caught = run_blocks(&plan, form, running_now, &mut self.arena);
+                }
             }
-            if let Some(caught) = guard.caught() {
+            if let Some(caught) = caught.or_else(|| guard.caught()) {
                 report_caught(running_now, caught);
             }
         }

@@ -175,6 +175,9 @@ impl<'c> Tables<'_, 'c> {
         if self.unit.reach.uses_reserved_shared(kernel) {
             flags |= kernel_flags::RESERVED_SHARED;
         }
+        if self.unit.reach.has_independent_blocks(kernel) {
+            flags |= kernel_flags::INDEPENDENT_BLOCKS;
+        }
         if functions.may_wait {
             flags |= kernel_flags::MAY_WAIT;
         }

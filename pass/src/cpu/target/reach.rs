@@ -2,7 +2,7 @@
 
 use crate::ir::barrier::{Barrier, barrier};
 use crate::ir::kernel::is_kernel;
-use crate::ir::threads::is_thread_exit;
+use crate::ir::threads::{involves_other_blocks, is_thread_exit};
 use crate::llvm::{Layout, ModuleItems, Type, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -30,6 +30,8 @@ struct Facts {
     /// Whether it reads the position of the reserved shared memory.
     reserved: bool,
     indirect: bool,
+    /// Whether it involves other blocks ([`involves_other_blocks`]).
+    involves_others: bool,
     frame: u64,
     exits: bool,
 }
@@ -78,6 +80,7 @@ impl<'c> Reach<'c> {
                 facts.frame += layout.size(ty) * count;
             }
             facts.exits |= is_thread_exit(value);
+            facts.involves_others |= involves_other_blocks(value);
             let meeting = barrier(value);
             facts.barrier |= meeting.is_some();
             facts.named |= meeting == Some(Barrier::Named);
@@ -150,6 +153,12 @@ impl<'c> Reach<'c> {
     /// Returns whether a kernel may reach a block-wide barrier.
     pub fn has_barrier(&self, kernel: Value<'c>) -> bool {
         self.reaches(kernel, |facts| facts.barrier)
+    }
+
+    /// Returns whether the blocks of a kernel may run at the same time on several host threads. Functions that are
+    /// called through pointers may report an error while they run, which only one thread may do.
+    pub fn has_independent_blocks(&self, kernel: Value<'c>) -> bool {
+        !self.reaches(kernel, |facts| facts.involves_others || facts.indirect)
     }
 
     /// Returns whether a kernel may reach a barrier with a number or a count of threads.

@@ -12,6 +12,7 @@ pub mod items;
 pub mod lanes;
 pub mod mbarrier;
 pub mod native;
+pub mod parallel;
 mod residents;
 pub mod scheduled;
 mod slot;

@@ -124,6 +124,47 @@ pub struct Running {
     pub clock_end: u64,
 }
 
+impl Running {
+    /// Returns the state for a thread that runs some of the launch's independent blocks without records.
+    pub fn for_thread(&self) -> Running {
+        Running {
+            scheduler: null_mut(),
+            current: null_mut(),
+            mode: self.mode,
+            pause: Pause::Finished,
+            stop: None,
+            fault_warp: null_mut(),
+            trace: self.trace,
+            memory: self.memory,
+            module: self.module,
+            kernel: self.kernel,
+            launch: self.launch,
+            check: self.check,
+            tolerant: self.tolerant,
+            reserved_shared: self.reserved_shared,
+            interleave: false,
+            open_ranges: Vec::new(),
+            initialisation: None,
+            floats: null_mut(),
+            values: null_mut(),
+            stops: null_mut(),
+            parameters: self.parameters.clone(),
+            reported: HashSet::new(),
+            parted: BTreeSet::new(),
+            faults: Vec::new(),
+            divergent: Vec::new(),
+            different: Vec::new(),
+            stacks_end: self.stacks_end,
+            printed: self.printed,
+            printed_limit: self.printed_limit,
+            heap: self.heap,
+            children: self.children,
+            clock_base: self.clock_base,
+            clock_end: 0,
+        }
+    }
+}
+
 /// The heap of device-side `malloc`.
 #[derive(Debug)]
 pub struct Heap {

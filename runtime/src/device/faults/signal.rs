@@ -12,10 +12,25 @@ const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGI
 /// The size of the signal stack: the processor's state with the widest vectors, and the handler.
 const ALTERNATE_BYTES: usize = 64 << 10;
 
-static RUNNING: AtomicPtr<Running> = AtomicPtr::new(null_mut());
-static THREAD: AtomicI32 = AtomicI32::new(0);
-static ADDRESS: AtomicU64 = AtomicU64::new(0);
-static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// The maximum number of threads that run device code at the same time.
+pub const MOST_THREADS: usize = 64;
+
+/// A thread that runs device code.
+struct Watched {
+    running: AtomicPtr<Running>,
+    thread: AtomicI32,
+    address: AtomicU64,
+    signal: AtomicI32,
+}
+
+static WATCHED: [Watched; MOST_THREADS] = [const {
+    Watched {
+        running: AtomicPtr::new(null_mut()),
+        thread: AtomicI32::new(0),
+        address: AtomicU64::new(0),
+        signal: AtomicI32::new(0),
+    }
+}; MOST_THREADS];
 
 thread_local! {
     static HAS_STACK: Cell<bool> = const { Cell::new(false) };
@@ -35,8 +50,64 @@ static OLD: [AtomicPtr<libc::sigaction>; SIGNALS.len()] = [const { AtomicPtr::ne
 
 /// The handlers are installed while this value lives.
 pub struct Guard {
+    watch: Watch,
     /// The array is in a box, because handlers of other threads read it.
     old: Box<[libc::sigaction; SIGNALS.len()]>,
+}
+
+/// Faults of device code on this thread are caught while this value and the [`Guard`] live.
+pub struct Watch {
+    number: usize,
+}
+
+impl Watch {
+    /// Catches faults of device code of `running` on this thread, which is thread `number` of the launch. The thread
+    /// has a stack for signal handlers.
+    ///
+    /// # Safety
+    /// `running` outlives the watch, and no other watch has the number.
+    pub unsafe fn new(number: usize, running: *mut Running) -> Watch {
+        let place = &WATCHED[number];
+        place.thread.store(thread(), Ordering::Relaxed);
+        place.signal.store(0, Ordering::Relaxed);
+        place.running.store(running, Ordering::Release);
+        Watch { number }
+    }
+
+    /// Returns the fault that ended the thread's work, if one did.
+    pub fn caught(&self) -> Option<Caught> {
+        let place = &WATCHED[self.number];
+        let signal = place.signal.load(Ordering::Acquire);
+        (signal != 0).then(|| Caught { signal, address: place.address.load(Ordering::Relaxed) })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        WATCHED[self.number].running.store(null_mut(), Ordering::Release);
+    }
+}
+
+/// A stack for signal handlers of a thread that ends with the launch.
+pub struct HandlerStack(Box<[u8]>);
+
+impl HandlerStack {
+    /// Gives this thread the stack.
+    pub fn install() -> HandlerStack {
+        let mut memory = vec![0u8; ALTERNATE_BYTES].into_boxed_slice();
+        let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: ALTERNATE_BYTES };
+        // SAFETY: the memory lives until the stack is removed.
+        unsafe { libc::sigaltstack(&raw const stack, null_mut()) };
+        HandlerStack(memory)
+    }
+}
+
+impl Drop for HandlerStack {
+    fn drop(&mut self) {
+        let none = libc::stack_t { ss_sp: self.0.as_mut_ptr().cast(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+        // SAFETY: the call removes this thread's stack, which no handler uses now.
+        unsafe { libc::sigaltstack(&raw const none, null_mut()) };
+    }
 }
 
 fn thread() -> i32 {
@@ -51,9 +122,8 @@ impl Guard {
     /// `running` outlives the guard.
     pub unsafe fn install(running: *mut Running) -> Guard {
         ensure_stack();
-        RUNNING.store(running, Ordering::Relaxed);
-        THREAD.store(thread(), Ordering::Relaxed);
-        SIGNAL.store(0, Ordering::Release);
+        // SAFETY: by the contract; only the guard of a launch has number 0, and launches do not overlap.
+        let watch = unsafe { Watch::new(0, running) };
         // SAFETY: a zeroed action is valid; the handler performs only operations that are safe in a handler.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
@@ -68,20 +138,19 @@ impl Guard {
             for (place, action) in OLD.iter().zip(old.iter()) {
                 place.store(std::ptr::from_ref(action).cast_mut(), Ordering::Release);
             }
-            Guard { old }
+            Guard { watch, old }
         }
     }
 
     /// Returns the fault that ended the kernel, if one did.
     pub fn caught(&self) -> Option<Caught> {
-        let signal = SIGNAL.load(Ordering::Acquire);
-        (signal != 0).then(|| Caught { signal, address: ADDRESS.load(Ordering::Relaxed) })
+        self.watch.caught()
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        RUNNING.store(null_mut(), Ordering::Release);
+        WATCHED[0].running.store(null_mut(), Ordering::Release);
         for place in &OLD {
             place.store(null_mut(), Ordering::Release);
         }
@@ -113,11 +182,14 @@ fn ensure_stack() {
 }
 
 extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let running = RUNNING.load(Ordering::Acquire);
-    let ours = !running.is_null() && THREAD.load(Ordering::Relaxed) == thread();
-    // SAFETY: the launch lives while it is published, and the current thread is the launch's own.
-    let warp = if ours { unsafe { (*running).current } } else { null_mut() };
-    if warp.is_null() {
+    let thread = thread();
+    let is_ours =
+        |one: &&Watched| !one.running.load(Ordering::Acquire).is_null() && one.thread.load(Ordering::Relaxed) == thread;
+    let ours = WATCHED.iter().find(is_ours);
+    let running = ours.map_or(null_mut(), |ours| ours.running.load(Ordering::Acquire));
+    // SAFETY: the launch lives while it is published, and the current thread runs a part of it.
+    let warp = if running.is_null() { null_mut() } else { unsafe { (*running).current } };
+    let (Some(ours), false) = (ours, warp.is_null()) else {
         // The fault is not in device code. The program's own handler, or the default handler, is called when the
         // instruction is executed again.
         let index = SIGNALS.iter().position(|known| *known == signal).unwrap_or(0);
@@ -131,7 +203,7 @@ extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut libc
             }
         }
         return;
-    }
+    };
     // SAFETY: the operating system passes a valid description and context; the scheduler is suspended in its switch,
     // and the interrupted fibre never continues.
     unsafe {
@@ -142,8 +214,8 @@ extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut libc
             libc::SIGSEGV | libc::SIGBUS => Stop::IllegalAddress,
             _ => Stop::IllegalInstruction,
         };
-        ADDRESS.store(address, Ordering::Relaxed);
-        SIGNAL.store(signal, Ordering::Release);
+        ours.address.store(address, Ordering::Relaxed);
+        ours.signal.store(signal, Ordering::Release);
         (*running).stop.get_or_insert(stop);
         (*running).fault_warp = warp;
         (*running).current = null_mut();
