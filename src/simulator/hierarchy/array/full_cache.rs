@@ -7,7 +7,6 @@
 
 use super::finder::EMPTY;
 use super::line_cache::{Evicted, LineCache};
-use super::partial::Partial;
 use super::plru::TreePlru;
 use super::policy::Replacement;
 use super::recency::{OneRecency, Recencies, Recency, Rings};
@@ -22,9 +21,30 @@ struct Slot {
     place: u16,
     /// Valid sectors in the low four bits, dirty sectors in the high four bits.
     state: u8,
+    /// Invalid sectors of which some bytes were written; see [`FullCache::written`].
+    partial: u8,
 }
 
-const NO_LINE: Slot = Slot { key: EMPTY, place: NOWHERE, state: 0 };
+impl Slot {
+    /// Records bytes written to an invalid sector; returns whether some of its bytes were known before. `written`
+    /// belongs to the same way.
+    #[inline(always)]
+    fn write(&mut self, written: &mut [u32; 4], sector: u32, bytes: u32) -> bool {
+        let bit = 1 << sector;
+        let known = if self.partial & bit == 0 { 0 } else { written[sector as usize & 3] };
+        let now = known | bytes;
+        written[sector as usize & 3] = now;
+        if now == u32::MAX {
+            self.state |= bit;
+            self.partial &= !bit;
+        } else {
+            self.partial |= bit;
+        }
+        known != 0
+    }
+}
+
+const NO_LINE: Slot = Slot { key: EMPTY, place: NOWHERE, state: 0, partial: 0 };
 /// Marks a line in the list of lines without a slot.
 const SPILLED: u16 = u16::MAX;
 /// Marks a way without a line in the table.
@@ -52,9 +72,20 @@ pub struct FullCache {
     /// Empty ways per set, the next one last. Used only if empty ways are filled before the replacement policy chooses.
     free: Vec<Vec<u16>>,
     empty_first: bool,
-    partial: Partial,
+    /// Per way: the written bytes of its partly written sectors. Empty until a store writes a part of a sector.
+    written: Vec<[u32; 4]>,
+    /// The line that was evicted last, if sectors of it were partly written.
+    evicted: Option<EvictedBytes>,
     /// Whether any line may be dirty.
     dirtied: bool,
+}
+
+/// Partly written sectors of an evicted line, and their written bytes.
+#[derive(Clone, Copy, Debug)]
+struct EvictedBytes {
+    line: u64,
+    partial: u8,
+    written: [u32; 4],
 }
 
 impl FullCache {
@@ -84,11 +115,19 @@ impl FullCache {
         let ways = self.ways as u16;
         let free = || if self.empty_first { (0..ways).rev().collect() } else { Vec::new() };
         self.free.resize_with(count, free);
+        if !self.written.is_empty() {
+            self.record_bytes();
+        }
     }
 
-    /// Returns whether no line is dirty and no sector is partly written, so that evictions cause no writes.
+    /// Returns whether no line is dirty, so that evictions cause no writes.
     pub fn is_clean(&self) -> bool {
-        !self.dirtied && self.partial.is_empty()
+        !self.dirtied
+    }
+
+    /// Allocates the records of partly written sectors. Must be called before [`One::write`].
+    pub(crate) fn record_bytes(&mut self) {
+        self.written.resize(self.slots.len(), [0; 4]);
     }
 
     /// Returns the array of one SM and its replacement state.
@@ -103,6 +142,11 @@ impl FullCache {
             shift: u32::BITS - self.buckets_log,
             spilled: &mut self.spilled[set as usize],
             free: &mut self.free[set as usize],
+            written: self
+                .written
+                .get_mut(set as usize * ways..)
+                .and_then(|rest| rest.get_mut(..ways))
+                .unwrap_or(&mut []),
         };
         (one, self.recencies.one(set))
     }
@@ -121,6 +165,8 @@ pub(crate) struct One<'a> {
     shift: u32,
     spilled: &'a mut Vec<u16>,
     free: &'a mut Vec<u16>,
+    /// See [`FullCache::written`].
+    written: &'a mut [[u32; 4]],
 }
 
 impl One<'_> {
@@ -197,7 +243,7 @@ impl One<'_> {
             }
             None => recency.take_victim(),
         };
-        let new = Slot { key, place: NOWHERE, state };
+        let new = Slot { key, place: NOWHERE, state, partial: 0 };
         (way, std::mem::replace(&mut self.slots[usize::from(way)], new))
     }
 
@@ -208,16 +254,46 @@ impl One<'_> {
         let (bucket, tag) = self.bucket(key);
         let way = self.find_in(bucket, tag, key);
         if way != NO_WAY {
-            let state = &mut self.slots[usize::from(way)].state;
-            let missing = sectors & !*state;
-            *state |= missing;
+            let slot = &mut self.slots[usize::from(way)];
+            let missing = sectors & !slot.state;
+            slot.state |= missing;
+            slot.partial &= !missing;
             recency.touch(way);
             return (missing, true);
         }
-        let (way, old) = self.replace(key, sectors, recency);
+        self.allocate(key, sectors, bucket, tag, recency);
+        (sectors, false)
+    }
+
+    /// Stores a line that is not present; returns its way. The evicted line is discarded, with its written bytes.
+    #[inline(always)]
+    fn allocate(&mut self, key: u32, state: u8, bucket: u16, tag: u8, recency: &mut impl Recency) -> u16 {
+        let (way, old) = self.replace(key, state, recency);
         self.drop_place(way, old.place);
         self.put_place(way, bucket, tag);
-        (sectors, false)
+        way
+    }
+
+    /// Writes bytes of some sectors of a line, which is allocated if it is not present. A sector becomes valid when all
+    /// its bytes are written. Returns whether the line was present. Only for clean arrays.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, key: u32, sectors: u8, bytes: u128, recency: &mut impl Recency) -> bool {
+        let (bucket, tag) = self.bucket(key);
+        let found = self.find_in(bucket, tag, key);
+        let way = if found == NO_WAY {
+            self.allocate(key, 0, bucket, tag, recency)
+        } else {
+            recency.touch(found);
+            found
+        };
+        let slot = &mut self.slots[usize::from(way)];
+        let mut rest = sectors & !slot.state & 15;
+        while rest != 0 {
+            let sector = rest.trailing_zeros();
+            rest &= rest - 1;
+            slot.write(&mut self.written[usize::from(way)], sector, (bytes >> (32 * sector)) as u32);
+        }
+        found != NO_WAY
     }
 }
 
@@ -238,7 +314,8 @@ impl LineCache for FullCache {
             },
             free: Vec::new(),
             empty_first: replacement.empty_first(),
-            partial: Partial::default(),
+            written: Vec::new(),
+            evicted: None,
             dirtied: false,
         };
         cache.resize(sets);
@@ -268,6 +345,9 @@ impl LineCache for FullCache {
         one.drop_place(way, old.place);
         let (bucket, tag) = one.bucket(key);
         one.put_place(way, bucket, tag);
+        let written = one.written.get(usize::from(way)).filter(|_| old.partial != 0).copied();
+        self.evicted =
+            written.map(|written| EvictedBytes { line: line_of(set, old.key), partial: old.partial, written });
         let evicted = (old.key != EMPTY).then_some(Evicted { key: old.key, dirty: old.state >> 4 });
         (self.entry(set, way), evicted)
     }
@@ -285,26 +365,42 @@ impl LineCache for FullCache {
         new
     }
 
-    fn write_bytes(&mut self, set: u32, entry: usize, sector: u32, bytes: u32) -> bool {
-        let Slot { key, state, .. } = self.slots[entry];
-        if state >> sector & 1 == 1 {
+    fn write_bytes(&mut self, _: u32, entry: usize, sector: u32, bytes: u32) -> bool {
+        if self.slots[entry].state >> sector & 1 == 1 {
             return true;
         }
-        let (known, whole) = self.partial.write(line_of(set, key), sector, bytes);
-        if whole {
-            self.fill(entry, 1 << sector);
+        if self.written.is_empty() {
+            self.record_bytes();
         }
-        known
+        self.slots[entry].write(&mut self.written[entry], sector, bytes)
     }
 
     #[inline(always)]
-    fn take_partial(&mut self, set: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8 {
-        self.partial.take(line_of(set, key), sectors, f)
+    fn take_partial(&mut self, set: u32, key: u32, sectors: u8, mut f: impl FnMut(u32, u32)) -> u8 {
+        if self.written.is_empty() {
+            return 0;
+        }
+        let line = line_of(set, key);
+        let (partial, written) = match self.evicted.take_if(|evicted| evicted.line == line) {
+            Some(evicted) => (evicted.partial, evicted.written),
+            None => {
+                let Some(way) = self.one(set).0.find(key) else { return 0 };
+                let entry = self.entry(set, way);
+                let partial = self.slots[entry].partial;
+                self.slots[entry].partial &= !sectors;
+                (partial, self.written[entry])
+            }
+        };
+        let taken = partial & sectors;
+        for (sector, bytes) in (0..).zip(written).filter(|(sector, _)| taken >> sector & 1 == 1) {
+            f(sector, bytes);
+        }
+        taken
     }
 
     #[inline(always)]
     fn is_partial(&self) -> bool {
-        !self.partial.is_empty()
+        !self.written.is_empty()
     }
 
     fn invalidate(&mut self, set: u32, key: u32, sectors: u8) {
@@ -312,6 +408,7 @@ impl LineCache for FullCache {
         let Some(way) = one.find(key) else { return };
         let slot = &mut one.slots[way as usize];
         slot.state &= !(sectors | sectors << 4);
+        slot.partial &= !sectors;
         if slot.state == 0 {
             let Slot { place, .. } = std::mem::replace(slot, NO_LINE);
             one.drop_place(way, place);
@@ -322,7 +419,6 @@ impl LineCache for FullCache {
                 self.free[set as usize].push(way);
             }
         }
-        self.partial.take(line_of(set, key), sectors, |_, _| ());
     }
 
     fn clear(&mut self) {
@@ -333,7 +429,8 @@ impl LineCache for FullCache {
         self.spilled.clear();
         self.free.clear();
         self.recencies.clear();
-        self.partial.clear();
+        self.written.clear();
+        self.evicted = None;
         self.dirtied = false;
         self.resize(sets);
     }

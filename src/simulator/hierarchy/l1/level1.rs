@@ -122,7 +122,7 @@ impl Level1 {
 
     /// Returns whether pieces with this route are plain (see [`L1Rules::plain`]).
     #[inline(always)]
-    pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
+    pub(crate) fn plain(&self, route: Route) -> bool {
         self.rules.plain(route)
     }
 
@@ -230,7 +230,7 @@ impl processor::Job for ServeAll<'_> {
     #[inline(always)]
     fn run(self) {
         let ServeAll { level: Level1 { rules, kind, by_sm, writers }, queue, lines, cells, out } = self;
-        let (mut rest, parts, mut masks) = queue.split();
+        let (mut rest, parts, masks) = queue.split();
         while let Some(first) = rest.first() {
             let plain = first.plain;
             let count = rest.iter().take_while(|request| request.plain == plain).count();
@@ -238,13 +238,13 @@ impl processor::Job for ServeAll<'_> {
             rest = later;
             match kind {
                 Kind::Full(cache) if plain && cache.is_clean() => {
-                    by_sm.serve(here, parts, cache);
-                    hand_on(here, parts, &mut masks, rules.stores_hit_lines(), cells, out);
+                    by_sm.serve(here, parts, masks, rules, cache);
+                    hand_on(here, parts, masks, rules, cells, out);
                 }
                 _ => {
                     for request in here {
                         for part in &parts[request.pieces()] {
-                            let piece = Piece { line: part.line, sectors: part.sectors, bytes: masks.next(part) };
+                            let piece = Piece { line: part.line, sectors: part.sectors, bytes: masks.of(part) };
                             let exit = Exit { request, part, lines, writers, out };
                             let outcome = serve_one(rules, kind, &piece, exit);
                             let load = request.route.is_load();
@@ -262,8 +262,8 @@ impl processor::Job for ServeAll<'_> {
 fn hand_on(
     mut requests: &[QueuedRequest],
     parts: &[QueuedPiece],
-    masks: &mut Masks<'_>,
-    stores_hit_lines: bool,
+    masks: Masks<'_>,
+    rules: &L1Rules,
     cells: &mut TrafficCells,
     out: &mut Egress,
 ) {
@@ -271,36 +271,75 @@ fn hand_on(
         let length = requests.iter().take_while(|request| request.is_like(first)).count();
         let (alike, later) = requests.split_at(length);
         requests = later;
-        let mut sum = L1Outcome::default();
-        if first.route == Route::Store {
-            for request in alike {
-                let QueuedRequest { place, sm, cell, .. } = *request;
-                out.place = place;
-                for part in &parts[request.pieces()] {
-                    let there = if part.present { part.sectors } else { 0 };
-                    sum.lookups += count(part.sectors);
-                    sum.hits += count(if stores_hit_lines { there } else { part.sectors & !part.missing });
-                    out.push(sm, cell, part.line, part.sectors, L2Op::Store, masks.next(part));
-                }
-            }
-        } else if let Some(out) = out.only_share() {
-            for request in alike {
-                let QueuedRequest { place, sm, cell, .. } = *request;
-                for part in sum.count(&parts[request.pieces()]).filter(|part| part.missing != 0) {
-                    out.push(L2Request::whole(place, sm, cell, part.line, part.missing, L2Op::Load));
-                }
-            }
-        } else {
-            for request in alike {
-                let QueuedRequest { place, sm, cell, .. } = *request;
-                out.place = place;
-                for part in sum.count(&parts[request.pieces()]).filter(|part| part.missing != 0) {
-                    out.push(sm, cell, part.line, part.missing, L2Op::Load, bytes_of(part.missing));
-                }
-            }
-        }
+        let sum = match first.route {
+            Route::Store => hand_on_stores(alike, parts, masks, rules.stores_hit_lines(), out),
+            Route::Atomic => hand_on_all(alike, parts, rules.atomic(), out),
+            Route::LoadPast => hand_on_all(alike, parts, L2Op::Load, out),
+            _ => hand_on_loads(alike, parts, out),
+        };
         cells.cell(first.cell).l1.count(first.route.is_load(), sum.lookups, sum.hits);
     }
+}
+
+/// Forwards stores.
+#[inline(always)]
+fn hand_on_stores(
+    requests: &[QueuedRequest],
+    parts: &[QueuedPiece],
+    masks: Masks<'_>,
+    hit_lines: bool,
+    out: &mut Egress,
+) -> L1Outcome {
+    let mut sum = L1Outcome::default();
+    for request in requests {
+        let QueuedRequest { place, sm, cell, .. } = *request;
+        out.place = place;
+        for part in &parts[request.pieces()] {
+            let there = if part.is_present() { part.sectors } else { 0 };
+            sum.lookups += count(part.sectors);
+            sum.hits += count(if hit_lines { there } else { part.sectors & !part.missing() });
+            out.push(sm, cell, part.line, part.sectors, L2Op::Store, masks.of(part));
+        }
+    }
+    sum
+}
+
+/// Forwards requests that bypass L1. They are lookups only if they count as misses.
+#[inline(always)]
+fn hand_on_all(requests: &[QueuedRequest], parts: &[QueuedPiece], op: L2Op, out: &mut Egress) -> L1Outcome {
+    let mut sum = L1Outcome::default();
+    for request in requests {
+        let QueuedRequest { place, sm, cell, .. } = *request;
+        out.place = place;
+        for part in &parts[request.pieces()] {
+            sum.lookups += if op == L2Op::AtomicMiss { count(part.sectors) } else { 0 };
+            out.push(sm, cell, part.line, part.sectors, op, bytes_of(part.sectors));
+        }
+    }
+    sum
+}
+
+/// Forwards the missing sectors of loads.
+#[inline(always)]
+fn hand_on_loads(requests: &[QueuedRequest], parts: &[QueuedPiece], out: &mut Egress) -> L1Outcome {
+    let mut sum = L1Outcome::default();
+    if let Some(out) = out.only_share() {
+        for request in requests {
+            let QueuedRequest { place, sm, cell, .. } = *request;
+            for part in sum.count(&parts[request.pieces()]).filter(|part| part.missing() != 0) {
+                out.push(L2Request::whole(place, sm, cell, part.line, part.missing(), L2Op::Load));
+            }
+        }
+        return sum;
+    }
+    for request in requests {
+        let QueuedRequest { place, sm, cell, .. } = *request;
+        out.place = place;
+        for part in sum.count(&parts[request.pieces()]).filter(|part| part.missing() != 0) {
+            out.push(sm, cell, part.line, part.missing(), L2Op::Load, bytes_of(part.missing()));
+        }
+    }
+    sum
 }
 
 impl L1Outcome {
@@ -309,7 +348,7 @@ impl L1Outcome {
     fn count<'a>(&mut self, parts: &'a [QueuedPiece]) -> impl Iterator<Item = &'a QueuedPiece> {
         parts.iter().inspect(|part| {
             self.lookups += count(part.sectors);
-            self.hits += count(part.sectors & !part.missing);
+            self.hits += count(part.sectors & !part.missing());
         })
     }
 }

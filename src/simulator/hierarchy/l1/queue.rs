@@ -46,14 +46,43 @@ pub(crate) struct QueuedPiece {
     pub(crate) line: u64,
     /// The line's dense number.
     pub(crate) number: u32,
+    /// Index of its touched bytes in the list of masks; [`WHOLE`] if all bytes of the sectors are touched.
+    mask: u16,
     /// Touched sectors.
     pub(crate) sectors: u8,
-    /// Sectors among these that L1 did not have, set by the lookup.
-    pub(crate) missing: u8,
-    /// Whether L1 had the line, regardless of its sectors.
-    pub(crate) present: bool,
-    /// Whether all bytes of the sectors are touched.
-    whole: bool,
+    /// Sectors among these that L1 did not have, set by the lookup. [`PRESENT`] is set if L1 had the line.
+    outcome: u8,
+}
+
+/// Marks a piece that touches all bytes of its sectors.
+const WHOLE: u16 = u16::MAX;
+/// Marks a line that L1 had, regardless of its sectors.
+const PRESENT: u8 = 1 << 7;
+
+impl QueuedPiece {
+    /// Returns whether all bytes of the sectors are touched.
+    #[inline(always)]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.mask == WHOLE
+    }
+
+    /// Records the sectors that L1 did not have, and whether it had the line.
+    #[inline(always)]
+    pub(crate) fn found(&mut self, missing: u8, present: bool) {
+        self.outcome = missing | if present { PRESENT } else { 0 };
+    }
+
+    /// Returns the sectors that L1 did not have; initially, all.
+    #[inline(always)]
+    pub(crate) fn missing(&self) -> u8 {
+        self.outcome & 15
+    }
+
+    /// Returns whether L1 had the line, regardless of its sectors.
+    #[inline(always)]
+    pub(crate) fn is_present(&self) -> bool {
+        self.outcome & PRESENT != 0
+    }
 }
 
 /// The properties of a request except its pieces.
@@ -63,8 +92,8 @@ pub(crate) struct Origin {
     pub(crate) cell: u32,
     pub(crate) place: u32,
     pub(crate) route: Route,
-    /// Whether the request is plain if all bytes of its sectors are touched, and if only some are.
-    pub(crate) plain: [bool; 2],
+    /// See [`QueuedRequest::plain`].
+    pub(crate) plain: bool,
 }
 
 /// Requests in their order.
@@ -77,7 +106,8 @@ pub(crate) struct RequestQueue {
 }
 
 impl RequestQueue {
-    /// Number of pieces that are served together. The last request can exceed it.
+    /// Number of pieces that are served together. The last request can exceed it, but has at most 32 lanes of 4096
+    /// bytes, so that indices of pieces fit into 16 bits.
     const MANY: usize = 512;
 
     /// Returns whether the queue should be served.
@@ -89,16 +119,16 @@ impl RequestQueue {
     /// Appends a request with the dense numbers of its pieces' lines. Pieces whose lines have no number are omitted.
     #[inline(always)]
     pub(crate) fn push(&mut self, from: Origin, pieces: &[Piece], mut number: impl FnMut(u64) -> Option<u32>) {
-        let Origin { sm, cell, place, route, plain: [mut plain, plain_if_not_whole] } = from;
+        let Origin { sm, cell, place, route, plain } = from;
         let start = self.parts.len() as u32;
         for &Piece { line, sectors, bytes } in pieces {
             let Some(number) = number(line) else { continue };
             let whole = route.is_load() || bytes & bytes_of(sectors) == bytes_of(sectors);
+            let mask = if whole { WHOLE } else { self.masks.len() as u16 };
             if !whole {
                 self.masks.push(bytes);
-                plain &= plain_if_not_whole;
             }
-            self.parts.push(QueuedPiece { line, number, sectors, missing: sectors, present: false, whole });
+            self.parts.push(QueuedPiece { line, number, mask, sectors, outcome: sectors });
         }
         let end = self.parts.len() as u32;
         self.requests.push(QueuedRequest { start, end, cell, place, sm, route, plain });
@@ -117,22 +147,22 @@ impl RequestQueue {
     }
 }
 
-/// Touched bytes of pieces. They must be queried in the order of the pieces.
+/// Touched bytes of the pieces that touch sectors partly.
+#[derive(Clone, Copy)]
 pub(crate) struct Masks<'a>(&'a [u128]);
 
 impl Masks<'_> {
-    /// Returns the touched bytes of the next piece.
+    /// Returns whether there are any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the touched bytes of a piece.
     #[inline(always)]
-    pub(crate) fn next(&mut self, part: &QueuedPiece) -> u128 {
-        if part.whole {
+    pub(crate) fn of(&self, part: &QueuedPiece) -> u128 {
+        if part.is_whole() {
             return bytes_of(part.sectors);
         }
-        match self.0.split_first() {
-            Some((bytes, rest)) => {
-                self.0 = rest;
-                *bytes
-            }
-            None => 0,
-        }
+        self.0.get(usize::from(part.mask)).copied().unwrap_or_default()
     }
 }

@@ -34,15 +34,26 @@ impl L1Rules {
 
 impl L1Rules {
     /// Returns whether requests with this route are plain: in a clean, fully associative cache, they only determine
-    /// which of their sectors are present, and make all of them valid. The two values apply if all bytes of the sectors
-    /// are touched, and if only some are.
+    /// which of their sectors are present, and make all of them valid, or record their bytes
+    /// ([`L1Rules::keeps_bytes`]).
     #[inline(always)]
-    pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
-        let store = route == Route::Store;
-        let load = matches!(route, Route::Load | Route::ReadOnly);
-        let allocates = store && self.store == StorePolicy::Allocate;
-        let whole = load || allocates || store && self.store == StorePolicy::AllocateBytes;
-        [self.usual && whole, self.usual && allocates]
+    pub(crate) fn plain(&self, route: Route) -> bool {
+        let plain = match route {
+            Route::Load | Route::ReadOnly | Route::LoadPast | Route::Atomic => true,
+            Route::Store => matches!(self.store, StorePolicy::Allocate | StorePolicy::AllocateBytes),
+            Route::LocalStore => false,
+        };
+        self.usual && plain
+    }
+
+    /// Returns whether a sector that a store writes partly becomes valid only when all its bytes are written.
+    pub(crate) fn keeps_bytes(&self) -> bool {
+        self.store == StorePolicy::AllocateBytes
+    }
+
+    /// Returns the operation of atomic requests at L2.
+    pub(crate) fn atomic(&self) -> L2Op {
+        if self.atomics == Atomics::Miss { L2Op::AtomicMiss } else { L2Op::Atomic }
     }
 
     /// Returns whether a store hits with all its sectors if the line is present, even if the sectors are not valid.
@@ -170,10 +181,10 @@ impl<C: LineCache> OneSm<'_, C> {
                 L1Outcome::default()
             }
             Route::Atomic => {
-                let miss = self.rules.atomics == Atomics::Miss;
-                let op = if miss { L2Op::AtomicMiss } else { L2Op::Atomic };
+                let op = self.rules.atomic();
                 out.send(L2Access { op, number, sectors: piece.sectors, bytes: piece.bytes });
-                let lookups = if miss { collapse(piece.sectors, self.rules.unit).count_ones() } else { 0 };
+                let lookups =
+                    if op == L2Op::AtomicMiss { collapse(piece.sectors, self.rules.unit).count_ones() } else { 0 };
                 L1Outcome { lookups, hits: 0 }
             }
             _ if self.rules.line_bytes == 128 => {
