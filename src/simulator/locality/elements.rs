@@ -241,6 +241,17 @@ impl Groups {
         &mut self.elements(group)[index as usize]
     }
 
+    /// Marks the element that was used last as used more than once; see [`mark_reused`].
+    #[inline]
+    pub(super) fn mark_reused(&mut self, group: u32, index: u32) -> Option<u32> {
+        let known = &mut self.groups[group as usize];
+        let mut runs = known.runs[..usize::from(known.count)].iter_mut();
+        match runs.find(|run| u32::from(run.start) == index && run.length == 1) {
+            Some(run) if !known.split => mark_reused(&mut run.first),
+            _ => mark_reused(self.element(group, index)),
+        }
+    }
+
     /// Uses the elements from `low` up to but excluding `high` in order. Calls `found` with each result and the number
     /// of elements that have it. The axis must have room for them.
     #[inline(always)]

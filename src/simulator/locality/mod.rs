@@ -7,6 +7,8 @@ mod distances;
 mod elements;
 mod eviction_time;
 mod histogram;
+mod lane_runs;
+mod line_index;
 mod reuse;
 #[cfg(test)]
 mod reuse_tests;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses};
 use warpline_format::site_table::Op;
 
 use super::axis::Axis;
 use super::cells::{ReuseCells, counters};
 use super::elements::{CLASSES, Groups, NONE, Use, class_of, elements_in_line, end, mark_reused, rerank, step};
+use super::lane_runs::{LaneRun, LaneRuns};
+use super::line_index::{LineIndex, position};
 use super::sample::Sample;
 use super::timeline::{Notes, Timeline};
 use super::uses::{ELEMENT, LINE, SECTOR, Times, count_found, end_time, runs_of, use_times};
@@ -25,8 +26,19 @@ pub enum Stores {
     Use,
 }
 
-/// Number of recent lines that are found without a table lookup.
-const RECENT: usize = 4;
+/// Base-2 logarithm of the number of recent lines that are found without a table lookup. The elements of a request
+/// follow its lines, of which there are usually up to 32.
+const RECENT_LOG: u32 = 6;
+const RECENT: usize = 1 << RECENT_LOG;
+
+#[derive(Clone, Debug)]
+struct Recent([(u64, u32); RECENT]);
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent([(0, 0); RECENT])
+    }
+}
 
 #[derive(Clone, Debug)]
 struct Line {
@@ -41,10 +53,9 @@ struct Line {
 #[derive(Clone, Debug, Default)]
 pub struct Reuse<T: Timeline = Axis> {
     stores: Stores,
-    index: FxHashMap<u64, u32>,
-    /// Line number + 1 and index of the lines found last, indexed by the lowest bits of the line number, so that
-    /// adjacent lines do not conflict.
-    recent: [(u64, u32); RECENT],
+    index: LineIndex,
+    /// Line number + 1 and index of the lines found last, by [`position`].
+    recent: Recent,
     lines: Vec<Line>,
     groups: Groups,
     /// Elements with other widths or alignments.
@@ -72,7 +83,7 @@ impl<T: Timeline> Reuse<T> {
     pub fn clear(&mut self, salt: u64) {
         self.sample.restart(salt);
         self.index.clear();
-        self.recent = [(0, 0); RECENT];
+        self.recent = Recent::default();
         self.lines.clear();
         self.groups.clear();
         self.odd.clear();
@@ -143,24 +154,27 @@ impl<T: Timeline> Reuse<T> {
 
     #[inline(always)]
     fn find(&mut self, number: u64) -> Option<u32> {
-        let recent = &mut self.recent[number as usize % RECENT];
+        let recent = &mut self.recent.0[position(number, RECENT_LOG)];
         if recent.0 == number + 1 {
             return Some(recent.1);
         }
-        let index = *self.index.get(&number)?;
+        let index = self.index.find(number, |index| self.lines[index as usize].number)?;
         *recent = (number + 1, index);
         Some(index)
     }
 
     #[inline(always)]
     fn find_or_add(&mut self, number: u64) -> u32 {
-        if let Some(index) = self.find(number) {
-            return index;
+        let recent = &mut self.recent.0[position(number, RECENT_LOG)];
+        if recent.0 == number + 1 {
+            return recent.1;
         }
-        let index = self.lines.len() as u32;
-        self.lines.push(Line { number, time: NONE, sectors: [NONE; 4], groups: [NONE; CLASSES] });
-        self.index.insert(number, index);
-        self.recent[number as usize % RECENT] = (number + 1, index);
+        let next = self.lines.len() as u32;
+        let index = self.index.find_or_insert(number, next, |index| self.lines[index as usize].number);
+        if index == next {
+            self.lines.push(Line { number, time: NONE, sectors: [NONE; 4], groups: [NONE; CLASSES] });
+        }
+        *recent = (number + 1, index);
         index
     }
 
@@ -211,15 +225,10 @@ impl<T: Timeline> Reuse<T> {
                 Addresses::Uniform(address) => {
                     self.use_element(address, width.bytes, load, cell, cells);
                     let again = access.mask.count_ones() - 1;
-                    if again > 0 {
+                    if again > 0 && (!T::SAMPLED || self.sample.takes(address / 128)) {
+                        self.use_again(address, width.bytes, again, load, cell, cells);
+                    } else if again > 0 {
                         self.elements.notes.repeated(again, load, cell, ELEMENT, cells);
-                    }
-                    if again > 0
-                        && (!T::SAMPLED || self.sample.takes(address / 128))
-                        && let Some(first) = mark_reused(self.element(address, width.bytes))
-                    {
-                        let streaming = &mut cells[first as usize].streaming;
-                        *streaming = streaming.wrapping_sub(self.sample.weight().into());
                     }
                     return;
                 }
@@ -234,7 +243,32 @@ impl<T: Timeline> Reuse<T> {
                 _ => {}
             }
         }
+        // Estimates depend on the number of times that each use takes, so only exact scopes join lanes.
+        if !T::SAMPLED
+            && width.holes.is_none()
+            && let Some(runs) = LaneRuns::new(access, width.bytes)
+        {
+            for LaneRun { address, lanes, shared } in runs {
+                if !shared {
+                    self.use_run(address, lanes, width.bytes, load, cell, cells);
+                    continue;
+                }
+                self.use_run(address, 1, width.bytes, load, cell, cells);
+                self.use_again(address, width.bytes, lanes - 1, load, cell, cells);
+            }
+            return;
+        }
         access.for_each_lane(|_, address| self.use_element(address, width.bytes, load, cell, cells));
+    }
+
+    /// Uses the element that was used last `times` more times.
+    #[inline(always)]
+    fn use_again(&mut self, address: u64, bytes: u32, times: u32, load: bool, cell: u32, cells: &mut ReuseCells) {
+        self.elements.notes.repeated(times, load, cell, ELEMENT, cells);
+        if let Some(first) = self.mark_element_reused(address, bytes) {
+            let streaming = &mut cells[first as usize].streaming;
+            *streaming = streaming.wrapping_sub(self.sample.weight().into());
+        }
     }
 
     /// Uses consecutive elements of a common width.
@@ -263,16 +297,17 @@ impl<T: Timeline> Reuse<T> {
         }
     }
 
-    fn element(&mut self, address: u64, bytes: u32) -> &mut Use {
+    /// Marks the element that was used last as used more than once; see [`mark_reused`].
+    fn mark_element_reused(&mut self, address: u64, bytes: u32) -> Option<u32> {
         match class_of(address, bytes) {
             Some(class) => {
                 let line = self.find_or_add(address / 128);
                 let group = self.group(line, class);
-                self.groups.element(group, ((address % 128) >> class) as u32)
+                self.groups.mark_reused(group, ((address % 128) >> class) as u32)
             }
             None => {
                 self.widest_odd = self.widest_odd.max(bytes);
-                self.odd.entry((address, bytes)).or_insert(Use::NEVER)
+                mark_reused(self.odd.entry((address, bytes)).or_insert(Use::NEVER))
             }
         }
     }
@@ -400,9 +435,11 @@ impl<T: Timeline> Reuse<T> {
             self.lines.retain(|line| sample.takes(line.number));
             self.odd.retain(|(address, _), _| sample.takes(address / 128));
         }
-        self.recent = [(0, 0); RECENT];
+        self.recent = Recent::default();
         self.index.clear();
-        self.index.extend((0..).zip(&self.lines).map(|(index, line)| (line.number, index)));
+        for (index, line) in (0..).zip(&self.lines) {
+            self.index.find_or_insert(line.number, index, |index| self.lines[index as usize].number);
+        }
     }
 
     #[cold]
@@ -457,7 +494,6 @@ impl<T: Timeline> Reuse<T> {
 
     /// Returns the number of distinct lines in this scope.
     pub fn footprint_lines(&self) -> usize {
-        debug_assert!(self.lines.iter().all(|line| self.index.contains_key(&line.number)));
         self.lines.len()
     }
 }
