@@ -7,7 +7,7 @@
 use warpline::geometry::Width;
 use warpline::hierarchy::{
     Atomics, Coalescer, Copies, DramConfig, Egress, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config,
-    Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
+    Replacement, SecondLevel, SmRequest, StoreFill, StorePolicy, Traffic, TrafficCells,
 };
 use warpline::locality::{Axis, Distances, EvictionTime, Reuse, ReuseCells, SAMPLED_LINES, Stores, Timeline};
 use warpline::requests::read_request;
@@ -268,7 +268,9 @@ fn simulate(stream: &Stream, config: &HierarchyConfig) -> Traffic {
         let op = if access.site & 1 == STORE { Op::Store } else { Op::Load };
         let cell = access.site >> 1;
         place += 1;
-        first.request(sm, 0, access, width, op, CacheOp::Default, cell, place, &mut cells, &mut left);
+        let cache = CacheOp::Default;
+        let request = SmRequest { sm, slot: 0, access, width, op, cache, cell, place, pieces: None };
+        first.request(request, &mut cells, &mut left);
         if left.share(0).requests().len() >= 4096 {
             second.serve(&[left.share(0)], &mut cells);
             left.clear();

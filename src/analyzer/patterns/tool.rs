@@ -95,7 +95,7 @@ impl AnalysisTool for Patterns {
         let atomic = request.site.op == Op::Atomic;
         match access.space {
             Space::Global => {
-                running.touched.request(access, request.width);
+                running.touched.request(access, request.width, request.pieces);
                 let pattern = running.pattern(access.site, false);
                 pattern.strides.request(access, request.width);
                 if atomic {

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use warpline_format::access::{Access, Addresses};
+use warpline_format::access::Access;
 
-use warpline_simulator::geometry::{SECTOR_BYTES, Width};
+use warpline_simulator::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
+use warpline_simulator::hierarchy::Piece;
 
 /// Bytes of memory that one page of bits represents.
 const PAGE_BYTES: u64 = 1 << 20;
 const WORDS: usize = (PAGE_BYTES / SECTOR_BYTES / 64) as usize;
 const SECTORS_OF_PAGE: u64 = PAGE_BYTES / SECTOR_BYTES;
+const SECTORS_OF_LINE: u64 = LINE_BYTES / SECTOR_BYTES;
 /// Number of cached page positions.
 const RECENT: usize = 16;
 
@@ -127,16 +129,28 @@ impl Touched {
         }
     }
 
-    /// Adds the sectors that a request touches. Contiguous lanes are added together.
+    /// Adds the sectors that a request touches. `pieces` are those of the whole warp; they may be absent.
     #[inline]
-    pub(super) fn request(&mut self, access: &Access<'_>, width: Width) {
-        let last_byte = u64::from(width.bytes.max(1) - 1);
-        if let Some(pieces) = gapless(access) {
-            for (low, high) in pieces.into_iter().flatten() {
-                self.sectors(low / SECTOR_BYTES, high.saturating_add(last_byte) / SECTOR_BYTES);
-            }
-            return;
+    pub(super) fn request(&mut self, access: &Access<'_>, width: Width, pieces: &[Piece]) {
+        // Skipped bytes count as touched here, and pieces wrap at the end of the address space.
+        let highest = u64::MAX / LINE_BYTES;
+        match pieces.last() {
+            Some(last) if last.line < highest && width.holes.is_none() => self.add_pieces(pieces),
+            _ => self.lanes(access, width),
         }
+    }
+
+    #[inline]
+    fn add_pieces(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            let sector = piece.line * SECTORS_OF_LINE;
+            let word = &mut self.page(sector / SECTORS_OF_PAGE)[(sector / 64) as usize % WORDS];
+            *word |= u64::from(piece.sectors) << (sector % 64);
+        }
+    }
+
+    fn lanes(&mut self, access: &Access<'_>, width: Width) {
+        let last_byte = u64::from(width.bytes.max(1) - 1);
         let (mut first, mut last) = (u64::MAX, 0);
         access.for_each_lane(|_, address| {
             let (low, high) = (address / SECTOR_BYTES, address.saturating_add(last_byte) / SECTOR_BYTES);
@@ -246,39 +260,13 @@ impl Touched {
     }
 }
 
-/// Returns the first and the last address of the request's lanes in each half of the warp, if they touch every sector
-/// in between; `None` if this is not easy to determine.
-#[inline]
-fn gapless(access: &Access<'_>) -> Option<[Option<(u64, u64)>; 2]> {
-    let (bases, stride) = match access.addresses {
-        Addresses::Uniform(address) => return Some([Some((address, address)), None]),
-        Addresses::Affine { bases, stride } if (0..=32).contains(&stride) && bases[0].max(bases[1]) < 1 << 60 => {
-            (bases, stride as u64)
-        }
-        _ => return None,
-    };
-    let is_run = |mask: u32| {
-        let run = mask >> mask.trailing_zeros();
-        run & run.wrapping_add(1) == 0
-    };
-    let range = |mask: u32, base: u64| {
-        let at = |lane: u32| base + u64::from(lane) * stride;
-        (at(mask.trailing_zeros()), at(31 - mask.leading_zeros()))
-    };
-    if bases[1].wrapping_sub(bases[0]) == 16 * stride {
-        return is_run(access.mask).then(|| [Some(range(access.mask, bases[0])), None]);
-    }
-    let halves = [(access.mask & 0xffff, bases[0]), (access.mask >> 16, bases[1])];
-    let plain = halves.iter().all(|&(mask, _)| mask == 0 || is_run(mask));
-    plain.then(|| halves.map(|(mask, base)| (mask != 0).then(|| range(mask, base))))
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
-    use warpline_format::access::Space;
+    use warpline_format::access::{Addresses, Space};
+    use warpline_simulator::hierarchy::{Coalescer, Groups};
 
     use super::*;
 
@@ -319,7 +307,10 @@ mod tests {
                 let bases = [base, base.wrapping_add_signed(16 * i64::from(stride) + if bytes % 2 == 0 { 64 } else { 0 })];
                 let access = Access { site: 0, space: Space::Global, mask, addresses: Addresses::Affine { bases, stride } };
                 access.for_each_lane(|_, address| slow.extend((address..address + u64::from(bytes)).map(|byte| byte / SECTOR_BYTES)));
-                if index < cut { &mut one } else { &mut two }.request(&access, Width::solid(bytes));
+                let (width, mut coalescer) = (Width::solid(bytes), Coalescer::default());
+                let known = mask != 0 && index % 2 == 0;
+                let pieces = if known { coalescer.pieces(&access, width, Groups::WARP, false) } else { &[] };
+                if index < cut { &mut one } else { &mut two }.request(&access, width, pieces);
             }
             one.add(&two);
             let sectors_of = |address: u64, bytes: u64| {

@@ -5,6 +5,7 @@ use warpline_format::site_table::Site;
 
 use super::CellId;
 use warpline_simulator::geometry::Width;
+use warpline_simulator::hierarchy::Piece;
 use warpline_simulator::metrics::{Footprint, Wavefronts};
 
 /// One owner's share of a request with several owners.
@@ -27,6 +28,9 @@ pub struct Request<'a> {
     pub width: Width,
     /// Distinct sectors, lines and bytes.
     pub footprint: Footprint,
+    /// The lines that a request to global memory touches, in ascending order, with the touched bytes unless it is a
+    /// load. Empty for other memory, and if the tool uses no requests.
+    pub pieces: &'a [Piece],
     /// Passes through the banks of its memory, or through those of L1 if the model has them.
     pub passes: Wavefronts,
     /// Warp slot that made the request.

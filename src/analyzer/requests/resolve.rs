@@ -8,6 +8,7 @@ use super::alike::{Alike, Waiting};
 use super::{CellId, CellKey, Cells, Owner, OwnerShare};
 use crate::attribution::{AllocationMap, ContextId, ROOT, Segment};
 use warpline_simulator::geometry::{BankRules, Width};
+use warpline_simulator::hierarchy::Coalescer;
 use warpline_simulator::metrics::{
     Footprint, FootprintMemo, LineBytes, Scattered, WavefrontMemo, Wavefronts, footprint, together, wavefronts,
 };
@@ -79,6 +80,8 @@ impl Cost {
 pub(super) struct Scratch {
     table: LineBytes,
     words: Vec<u64>,
+    /// Computes the pieces of requests.
+    pub(super) coalescer: Coalescer,
     /// Shares of the owners of the last request.
     pub(super) parts: Vec<OwnerShare>,
     shares: Vec<Share>,
@@ -97,6 +100,8 @@ pub(super) struct Resolver<'a> {
     pub(super) map: &'a AllocationMap,
     pub(super) epoch: u64,
     pub(super) banks: &'a BankRules,
+    /// Whether the pieces of requests are needed.
+    pub(super) pieces: bool,
     pub(super) scratch: &'a mut Scratch,
 }
 
@@ -119,6 +124,11 @@ impl Resolver<'_> {
             Some(scattered) => scattered.footprint(),
             None => footprint(access, width, &mut state.footprint, &mut self.scratch.table),
         };
+        if self.pieces && access.space == Space::Global {
+            self.scratch.coalescer.warp_pieces(access, width, op != Op::Load, scattered.as_ref());
+        } else {
+            self.scratch.coalescer.clear();
+        }
         let words = &mut self.scratch.words;
         let passes = wavefronts(access, width, op, self.banks, &mut state.wavefronts, words, scattered.as_ref());
         let known = state.epoch == self.epoch && state.context == context && state.space == access.space;

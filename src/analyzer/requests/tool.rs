@@ -60,6 +60,11 @@ pub trait AnalysisTool: Send {
     fn needs_requests(&self) -> bool {
         true
     }
+    /// Returns whether the counters of requests are needed in addition to the results of the tools. If a tool returns
+    /// `false`, requests to shared and constant memory may be omitted.
+    fn needs_counters(&self) -> bool {
+        true
+    }
     /// Returns the number of lanes per request of the model: 32, or 64 if two neighbouring warps make one request.
     fn wave_lanes(&self) -> u32 {
         32
@@ -106,6 +111,10 @@ impl<T: AnalysisTool> AnalysisTool for Option<T> {
         self.as_ref().is_some_and(T::needs_requests)
     }
 
+    fn needs_counters(&self) -> bool {
+        self.as_ref().is_none_or(T::needs_counters)
+    }
+
     fn wave_lanes(&self) -> u32 {
         self.as_ref().map_or(32, T::wave_lanes)
     }
@@ -144,6 +153,10 @@ impl<A: AnalysisTool, B: AnalysisTool> AnalysisTool for (A, B) {
 
     fn needs_requests(&self) -> bool {
         self.0.needs_requests() || self.1.needs_requests()
+    }
+
+    fn needs_counters(&self) -> bool {
+        self.0.needs_counters() && self.1.needs_counters()
     }
 
     fn wave_lanes(&self) -> u32 {

@@ -161,15 +161,23 @@ impl<T: AnalysisTool> Worker<T> {
         state.sites.resize(module.table.sites.len(), SiteState::default());
         state.bundles.resize(module.table.bundles.len(), BundleState::default());
         self.tool.batch(launch);
+        let pieces = self.tool.needs_requests();
         let mut counting = Counting {
             alike: !self.wide && !self.tool.needs_shared(),
             wide: self.wide,
+            cached_only: !self.wide && !self.tool.needs_counters(),
             warps: shape.warps,
             module,
             waves: &mut work.waves,
             cells: &mut work.cells,
             state,
-            resolver: Resolver { map: &self.map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch },
+            resolver: Resolver {
+                map: &self.map,
+                epoch: self.epoch,
+                banks: &self.banks,
+                pieces,
+                scratch: &mut self.scratch,
+            },
             shifts: self.shifts,
             tool: &mut self.tool,
             slot: 0,
@@ -253,10 +261,11 @@ impl<T: AnalysisTool> Worker<T> {
         if let Some((shape, work)) = self.launches.get_mut(&launch) {
             let module = &shape.module.1;
             self.tool.batch(launch);
-            let slots = shape.slots;
+            let (slots, pieces) = (shape.slots, self.tool.needs_requests());
             let mut counting = Counting {
                 alike: false,
                 wide: true,
+                cached_only: false,
                 warps: shape.warps,
                 module,
                 waves: &mut work.waves,
@@ -266,6 +275,7 @@ impl<T: AnalysisTool> Worker<T> {
                     map: &self.map,
                     epoch: self.epoch,
                     banks: &self.banks,
+                    pieces,
                     scratch: &mut self.scratch,
                 },
                 shifts: self.shifts,
@@ -300,6 +310,8 @@ struct Counting<'w, T> {
     /// Whether equal requests to shared memory may be counted together.
     alike: bool,
     wide: bool,
+    /// Whether only requests that reach the caches are needed.
+    cached_only: bool,
     /// Warps per block.
     warps: u32,
     waves: &'w mut Waves,
@@ -317,6 +329,9 @@ impl<T: AnalysisTool> Counting<'_, T> {
     /// Counts the request of an item, or the requests of a bundle. `at` is the byte of the item in its batch.
     #[inline(always)]
     fn item(&mut self, access: &Access<'_>, at: u32) {
+        if self.cached_only && !matches!(access.space, Space::Global | Space::Local) {
+            return;
+        }
         match bundle_of(access.site) {
             None => _ = self.make(access, at * PLACES),
             Some(index) => self.bundle(index, access, at),
@@ -383,6 +398,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
             site: &self.module.table.sites[access.site as usize],
             width,
             footprint: cost.footprint,
+            pieces: self.resolver.scratch.coalescer.last(),
             passes: cost.passes,
             slot: self.slot,
             place,

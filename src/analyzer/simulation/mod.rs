@@ -10,6 +10,7 @@ mod delta_tests;
 #[cfg(test)]
 mod measured_tests;
 mod reorder;
+mod reuse;
 mod settings;
 mod stage;
 mod tool;

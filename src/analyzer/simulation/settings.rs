@@ -70,6 +70,9 @@ pub struct Settings {
     pub pages: Option<PageSettings>,
     /// Extent of the check for conflicts between warps.
     pub races: RaceCheck,
+    /// Whether only the traffic of the caches is computed, as for models after the first: other figures do not depend
+    /// on the model.
+    pub traffic_only: bool,
     /// Maximum bytes of memory that the analysis may use; `None` if unlimited.
     pub memory: Option<u64>,
     /// Whether reuse distances are approximate because of this limit.
@@ -95,6 +98,7 @@ impl Settings {
             stated: Stated::default(),
             bypass: None,
             races: RaceCheck::default(),
+            traffic_only: false,
             memory: None,
             reuse_given_up: false,
             pages: hierarchy.tlb.map(|tlb| PageSettings {
@@ -133,6 +137,12 @@ impl Settings {
             reuse.distance = Distance::Approximate;
             self.reuse_given_up = true;
         }
+    }
+
+    /// Returns settings for an analysis that computes only the traffic of the caches.
+    #[must_use]
+    pub fn for_traffic(&self) -> Settings {
+        Settings { reuse: None, pages: None, traffic_only: true, ..self.clone() }
     }
 
     /// Returns whether one worker must process the requests of all SMs in order.

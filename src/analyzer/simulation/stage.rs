@@ -124,6 +124,11 @@ impl SharedStage {
         Egress::new(&self.0.settings.hierarchy.l2, self.0.division)
     }
 
+    /// Returns the number of workers.
+    pub(super) fn workers(&self) -> u32 {
+        self.0.workers
+    }
+
     /// Records that a copy writes device memory before batch number `batch`.
     pub fn copied(&self, batch: u64, written: Written) {
         lock(&self.0.order).copies.entry(batch).or_default().push(written);

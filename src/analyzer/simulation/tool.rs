@@ -6,43 +6,29 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 use warpline_format::site_table::{CacheOp, Op};
 
+use super::reuse::{LaunchScopes, ReuseServer};
 use super::stage::SharedStage;
 use super::{ReuseScope, ReuseSettings, Settings};
 use crate::requests::{AnalysisTool, Cells, Event, LaunchShape, Request};
 use warpline_simulator::hierarchy::{
-    Coalescer, Egress, FirstLevel, LocalLayout, StageCounts, TrafficCells, tag_passes,
+    Egress, FirstLevel, LocalLayout, SmRequest, StageCounts, TrafficCells, tag_passes,
 };
-use warpline_simulator::locality::{ReuseCells, Scope, Serve};
+use warpline_simulator::locality::ScopeRequest;
 
 /// Approximate maximum bytes of waiting requests of all resident blocks, and limits for one block.
 const ALL_QUEUES: usize = 32 << 20;
-const QUEUE_BYTES: std::ops::RangeInclusive<usize> = 2 << 10..=64 << 10;
+const QUEUE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 10;
 
 /// A launch that is running.
 struct Running {
     first: FirstLevel,
-    /// Scopes, indexed by resident block over all SMs or by SM, or a single scope.
-    scopes: Vec<Option<Scope>>,
-    /// Cache sizes in this launch, in bytes.
-    cache_bytes: [u64; 2],
-    /// Maximum bytes of waiting requests per scope.
-    room: usize,
+    /// Scopes of reuse distances: by resident block over all SMs, by SM, or a single one. `None` if distances are not
+    /// computed.
+    scopes: Option<LaunchScopes>,
     warps: u32,
     slots_per_sm: u32,
     traffic: TrafficCells,
-    reuse: ReuseCells,
     kernel: u32,
-}
-
-impl Running {
-    fn begin_scope(&mut self, place: usize, salt: u64, new: impl FnOnce() -> Scope, spare: &mut Vec<Scope>) {
-        if self.scopes.len() <= place {
-            self.scopes.resize_with(place + 1, || None);
-        }
-        let mut scope = spare.pop().unwrap_or_else(new);
-        scope.begin(salt, self.cache_bytes);
-        self.scopes[place] = Some(scope);
-    }
 }
 
 /// Simulates the SMs of one worker.
@@ -54,14 +40,15 @@ pub struct Simulation {
     current: Option<(LaunchId, Running)>,
     batch: u64,
     left: Egress,
-    coalescer: Coalescer,
     idle: Vec<FirstLevel>,
-    spare: Vec<Scope>,
+    reuse: Option<ReuseServer>,
 }
 
 impl Simulation {
     /// Creates the simulation of worker number `worker`.
     pub fn new(settings: &Settings, worker: u32, stage: SharedStage) -> Simulation {
+        let in_thread = stage.workers() > 1;
+        let reuse = settings.reuse.map(|reuse| ReuseServer::new(reuse.distance, settings.stores, in_thread));
         Simulation {
             settings: settings.clone(),
             worker,
@@ -70,20 +57,16 @@ impl Simulation {
             launches: FxHashMap::default(),
             current: None,
             batch: 0,
-            coalescer: Coalescer::default(),
             idle: Vec::new(),
-            spare: Vec::new(),
+            reuse,
         }
     }
 
     fn block(&mut self, slot: u32, block: u64) {
         let Some((_, running)) = &mut self.current else { return };
-        let Some(ReuseSettings { distance, scope: ReuseScope::Block }) = self.settings.reuse else { return };
-        let place = (slot / running.warps) as usize;
-        if let Some(Some(scope)) = running.scopes.get_mut(place) {
-            scope.end(block, &mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
-        } else {
-            running.begin_scope(place, block, || Scope::new(distance, self.settings.stores), &mut self.spare);
+        let Some(ReuseSettings { scope: ReuseScope::Block, .. }) = self.settings.reuse else { return };
+        if let (Some(scopes), Some(reuse)) = (&mut running.scopes, &mut self.reuse) {
+            scopes.begin(slot / running.warps, block, reuse);
         }
     }
 
@@ -106,7 +89,8 @@ impl Simulation {
             cache = CacheOp::Global;
         }
         let (slot, cell, place) = (request.slot, request.cell, request.place);
-        let pieces = running.first.request(sm, slot, access, width, op, cache, cell, place, traffic, left);
+        let from = SmRequest { sm, slot, access, width, op, cache, cell, place, pieces: Some(request.pieces) };
+        let pieces = running.first.request(from, traffic, left);
         if let Some(stages) = &self.settings.hierarchy.stages {
             running.traffic.cell(request.cell).stages.add(&StageCounts {
                 data: u64::from(request.passes.passes),
@@ -117,21 +101,15 @@ impl Simulation {
         }
         // Reuse distances are computed for memory that blocks share, not for the lanes' stacks.
         if access.space == Space::Global
-            && let Some(ReuseSettings { distance, scope }) = self.settings.reuse
+            && let Some(ReuseSettings { scope, .. }) = self.settings.reuse
+            && let (Some(scopes), Some(reuse)) = (&mut running.scopes, &mut self.reuse)
         {
-            let place = match scope {
+            let scope = match scope {
                 ReuseScope::Block => request.slot / running.warps,
                 ReuseScope::Sm => sm,
                 ReuseScope::Launch => 0,
-            } as usize;
-            if running.scopes.get(place).is_none_or(Option::is_none) {
-                let new = || Scope::new(distance, self.settings.stores);
-                running.begin_scope(place, place as u64, new, &mut self.spare);
-            }
-            if let Some(Some(scope)) = running.scopes.get_mut(place) {
-                let mut serve = Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse };
-                scope.request(access, width, op, request.cell, running.room, &mut serve);
-            }
+            };
+            scopes.request(scope, &ScopeRequest { access, width, op, cell, pieces: request.pieces }, reuse);
         }
     }
 }
@@ -141,6 +119,10 @@ impl AnalysisTool for Simulation {
 
     fn needs_shared(&self) -> bool {
         false
+    }
+
+    fn needs_counters(&self) -> bool {
+        !self.settings.traffic_only
     }
 
     fn wave_lanes(&self) -> u32 {
@@ -154,15 +136,14 @@ impl AnalysisTool for Simulation {
         first.start(lines, local);
         let hierarchy = &self.settings.hierarchy;
         let l1_bytes = u64::from(lines) * u64::from(hierarchy.l1.line_bytes);
+        let cache_bytes = [l1_bytes, hierarchy.l2.bytes()];
+        let scopes = |reuse| LaunchScopes::new(launch.id, room_of(launch), cache_bytes, reuse);
         let running = Running {
             first,
-            scopes: Vec::new(),
-            cache_bytes: [l1_bytes, hierarchy.l2.bytes()],
-            room: room_of(launch),
+            scopes: self.reuse.as_mut().map(scopes),
             warps: launch.warps.max(1),
             slots_per_sm: launch.slots_per_sm.max(1),
             traffic: TrafficCells::default(),
-            reuse: ReuseCells::new(),
             kernel: launch.kernel,
         };
         self.launches.insert(launch.id, running);
@@ -191,23 +172,20 @@ impl AnalysisTool for Simulation {
     }
 
     fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) {
-        let Some(mut running) = self.launches.remove(&launch.id) else { return };
+        let Some(running) = self.launches.remove(&launch.id) else { return };
         self.stage.finish(self.worker);
-        for scope in running.scopes.iter_mut().flatten() {
-            scope.end(0, &mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
-        }
         for (cell, traffic) in (0..).zip(running.traffic.as_slice()) {
             if cell < cells.len() as u32 {
                 cells.counters(cell).add_traffic(traffic);
             }
         }
-        for (cell, reuse) in (0..).zip(&running.reuse) {
+        let reuse = running.scopes.zip(self.reuse.as_mut()).map(|(scopes, reuse)| scopes.finish(reuse));
+        for (cell, reuse) in (0..).zip(&reuse.unwrap_or_default()) {
             if cell < cells.len() as u32 {
                 cells.counters(cell).add_reuse(reuse);
             }
         }
         self.idle.push(running.first);
-        self.spare.extend(running.scopes.into_iter().flatten());
     }
 }
 

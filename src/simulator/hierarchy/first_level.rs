@@ -31,6 +31,29 @@ impl LocalLayout {
     }
 }
 
+/// A request of a warp.
+#[derive(Clone, Copy, Debug)]
+pub struct SmRequest<'a> {
+    /// SM of the warp.
+    pub sm: u32,
+    /// Warp slot.
+    pub slot: u32,
+    /// Lanes and addresses.
+    pub access: &'a Access<'a>,
+    /// Bytes per lane.
+    pub width: Width,
+    /// Operation.
+    pub op: Op,
+    /// Cache operator.
+    pub cache: CacheOp,
+    /// Cell that counts the request.
+    pub cell: u32,
+    /// Position in the trace, in ascending order.
+    pub place: u32,
+    /// Pieces of the whole warp, if they were computed before; with touched bytes unless the request is a load.
+    pub pieces: Option<&'a [Piece]>,
+}
+
 /// Coalescing and L1 for some or all SMs.
 pub struct FirstLevel {
     config: HierarchyConfig,
@@ -74,24 +97,17 @@ impl FirstLevel {
         }
     }
 
-    /// Adds a request of a warp slot of an SM, and returns its pieces. Requests to shared and constant memory are not
-    /// simulated here. `place` is the request's position in the trace, in ascending order. The pieces are served later,
-    /// at the latest by [`FirstLevel::finish`]; serving counts them in `cells` and appends the requests to L2 to `out`.
+    /// Adds a request, and returns its pieces. Requests to shared and constant memory are not simulated here. The
+    /// pieces are served later, at the latest by [`FirstLevel::finish`]; serving counts them in `cells` and appends the
+    /// requests to L2 to `out`.
     #[inline]
-    #[expect(clippy::too_many_arguments, reason = "the request of another part of the analyzer, taken apart")]
-    pub fn request(
-        &mut self,
-        sm: u32,
-        slot: u32,
-        access: &Access<'_>,
-        width: Width,
-        op: Op,
-        cache: CacheOp,
-        cell: u32,
-        place: u32,
+    pub fn request<'a>(
+        &'a mut self,
+        request: SmRequest<'a>,
         cells: &mut TrafficCells,
         out: &mut Egress,
-    ) -> &[Piece] {
+    ) -> &'a [Piece] {
+        let SmRequest { sm, slot, access, width, op, cache, cell, place, pieces } = request;
         if self.queue.is_full() {
             self.finish(cells, out);
         }
@@ -104,7 +120,10 @@ impl FirstLevel {
                 Route::Store if self.config.whole_stores => Groups::WARP,
                 _ => self.config.coalescing,
             };
-            self.coalescer.pieces(access, width, groups, !route.is_load())
+            match pieces.filter(|_| groups == Groups::WARP) {
+                Some(pieces) => pieces,
+                None => self.coalescer.pieces(access, width, groups, !route.is_load()),
+            }
         };
         if self.sms <= sm {
             self.sms = sm + 1;

@@ -25,7 +25,7 @@ pub use config::{
     TlbConfig,
 };
 pub use dense::DenseLines;
-pub use first_level::{FirstLevel, LocalLayout};
+pub use first_level::{FirstLevel, LocalLayout, SmRequest};
 pub use l1::{L1Outcome, Level1, Route};
 pub use l2::{Egress, EgressQueue, L2Access, L2Op, L2Outcome, L2Request, Level2, SecondLevel, Written};
 pub use traffic::{LevelCounts, SumOf, Traffic, TrafficCells};

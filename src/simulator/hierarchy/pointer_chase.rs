@@ -4,7 +4,7 @@
 use warpline_format::access::{Item, Items, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
 
-use super::{Egress, FirstLevel, HierarchyConfig, SecondLevel, Traffic, TrafficCells};
+use super::{Egress, FirstLevel, HierarchyConfig, SecondLevel, SmRequest, Traffic, TrafficCells};
 use crate::geometry::Width;
 
 /// A chase through an array of 4-byte elements.
@@ -38,7 +38,8 @@ impl Chase {
         push_access(&mut self.item, Space::Global, 0, 1, &[BASE + 4 * index]);
         let Some(Ok(Item::Access(access))) = Items::new(&self.item).next() else { return };
         let width = Width { bytes: 4, holes: None };
-        self.first.request(0, 0, &access, width, op, cache, 0, 0, &mut self.cells, &mut self.left);
+        let request = SmRequest { sm: 0, slot: 0, access: &access, width, op, cache, cell: 0, place: 0, pieces: None };
+        self.first.request(request, &mut self.cells, &mut self.left);
         self.first.finish(&mut self.cells, &mut self.left);
         self.second.serve(&[self.left.share(0)], &mut self.cells);
         self.left.clear();

@@ -23,5 +23,5 @@ pub use distances::Distances;
 pub use eviction_time::EvictionTime;
 pub use histogram::ReuseHistogram;
 pub use reuse::{Reuse, Stores};
-pub use scope::{Distance, SAMPLED_LINES, Scope, Serve};
+pub use scope::{Distance, SAMPLED_LINES, Scope, ScopeQueue, ScopeRequest};
 pub use timeline::Timeline;

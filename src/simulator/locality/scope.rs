@@ -1,23 +1,25 @@
 //! Computes the reuse distances of a thread block, an SM or a launch from queued requests.
 //!
 //! The requests of resident blocks are interleaved. When a block continues, the data of its distances has already left
-//! the host's cache. The requests of each block are therefore queued, and served together when the queue is full or the
-//! block ends. Blocks are independent of each other, and the requests of each block stay in order.
+//! the host's cache. The caller therefore queues the requests of each block, and serves them together when the queue is
+//! full or the block ends. Blocks are independent of each other, and the requests of each block stay in order.
 
 use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::site_table::Op;
 
-use super::{Axis, EvictionTime, Reuse, ReuseCells, Stores};
+use super::{Axis, EvictionTime, Reuse, ReuseCells, Stores, Timeline};
 use crate::geometry::Width;
-use crate::hierarchy::{Coalescer, Groups};
+use crate::hierarchy::Piece;
 use crate::simd::processor;
 
-/// Maximum bytes of a request in a queue: a header and 32 addresses.
-const LARGEST: usize = 40 + 8 * 32;
+/// Maximum bytes of a request with usual widths in a queue: a header, 32 addresses, and 64 pieces with their bytes.
+const LARGEST: usize = 40 + 8 * 32 + 24 * 64;
+/// Number of bits for the sectors in an encoded piece.
+const SECTOR_BITS: u32 = 4;
 
-/// Requests in order, encoded as bytes.
+/// Requests of a scope in order, encoded as bytes.
 #[derive(Debug, Default)]
-struct Queue {
+pub struct ScopeQueue {
     bytes: Vec<u8>,
 }
 
@@ -29,8 +31,27 @@ struct Waiting<'a> {
     cell: u32,
 }
 
-impl Queue {
-    fn push(&mut self, access: &Access<'_>, width: Width, op: Op, cell: u32) {
+impl ScopeQueue {
+    /// Returns whether there are no requests.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Returns whether the queue should be served because it may not have room for another request. `room` is its
+    /// maximum size in bytes.
+    #[inline]
+    pub fn is_full(&self, room: usize) -> bool {
+        self.bytes.len() + LARGEST > room
+    }
+
+    /// Discards all requests.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// Appends a request.
+    pub fn push(&mut self, request: &ScopeRequest<'_>) {
+        let ScopeRequest { access, width, op, cell, pieces } = *request;
         let (form, base, more): (u8, u64, &[u8]) = match access.addresses {
             Addresses::Uniform(address) => (0, address, &[]),
             Addresses::Affine { bases: [low, _], .. } => (1, low, &[]),
@@ -48,7 +69,8 @@ impl Queue {
         head[2] = u8::from(width.holes.is_some());
         head[4..8].copy_from_slice(&access.mask.to_le_bytes());
         head[8..12].copy_from_slice(&cell.to_le_bytes());
-        head[12..16].copy_from_slice(&width.bytes.to_le_bytes());
+        head[12..14].copy_from_slice(&(width.bytes as u16).to_le_bytes());
+        head[14..16].copy_from_slice(&(pieces.len() as u16).to_le_bytes());
         head[16..24].copy_from_slice(&width.holes.unwrap_or(0).to_le_bytes());
         head[24..32].copy_from_slice(&base.to_le_bytes());
         self.bytes.extend_from_slice(&head);
@@ -60,10 +82,17 @@ impl Queue {
         } else {
             self.bytes.extend_from_slice(more);
         }
+        self.bytes.extend(
+            pieces.iter().flat_map(|piece| (piece.line << SECTOR_BITS | u64::from(piece.sectors)).to_le_bytes()),
+        );
+        if op != 0 {
+            self.bytes.extend(pieces.iter().flat_map(|piece| piece.bytes.to_le_bytes()));
+        }
     }
 
-    /// Returns the request at byte `at`, and the position of the next one.
-    fn read(&self, at: usize) -> Option<(Waiting<'_>, usize)> {
+    /// Returns the request at byte `at`, and the position of the next one. Its pieces are written to `pieces`.
+    #[inline(always)]
+    fn read(&self, at: usize, pieces: &mut Vec<Piece>) -> Option<(Waiting<'_>, usize)> {
         let bytes = self.bytes.get(at..)?;
         let (head, rest) = bytes.split_first_chunk::<32>()?;
         let word = |at: usize| head[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
@@ -83,11 +112,38 @@ impl Queue {
             _ => (Addresses::Full(rest.get(..8 * lanes)?), 8 * lanes),
         };
         let op = [Op::Load, Op::Store, Op::Atomic][usize::from(head[1].min(2))];
-        let width = Width { bytes: word(12), holes: (head[2] == 1).then(|| long(&head[16..])) };
+        let rest = rest.get(length..)?;
+        let count = (word(12) >> 16) as usize;
+        let (lines, rest) = rest.split_at_checked(8 * count)?;
+        pieces.clear();
+        pieces.extend(lines.as_chunks::<8>().0.iter().map(|piece| {
+            let piece = u64::from_le_bytes(*piece);
+            Piece { line: piece >> SECTOR_BITS, sectors: piece as u8 & ((1 << SECTOR_BITS) - 1), bytes: 0 }
+        }));
+        let masks = if head[1] == 0 { 0 } else { 16 * count };
+        for (piece, bytes) in pieces.iter_mut().zip(rest.get(..masks)?.as_chunks::<16>().0) {
+            piece.bytes = u128::from_le_bytes(*bytes);
+        }
+        let width = Width { bytes: word(12) & 0xffff, holes: (head[2] == 1).then(|| long(&head[16..])) };
         // The site is not needed any more.
         let access = Access { site: 0, space: Space::Global, mask, addresses };
-        Some((Waiting { access, width, op, cell: word(8) }, at + 32 + length))
+        Some((Waiting { access, width, op, cell: word(8) }, at + 32 + length + 8 * count + masks))
     }
+}
+
+/// A request to global memory.
+#[derive(Clone, Copy, Debug)]
+pub struct ScopeRequest<'a> {
+    /// Lanes and addresses.
+    pub access: &'a Access<'a>,
+    /// Bytes per lane.
+    pub width: Width,
+    /// Operation.
+    pub op: Op,
+    /// Cell that counts the request.
+    pub cell: u32,
+    /// Pieces of the whole warp; with touched bytes unless the request is a load.
+    pub pieces: &'a [Piece],
 }
 
 /// How reuse distances are computed.
@@ -110,7 +166,6 @@ enum Engine {
 #[derive(Debug)]
 pub struct Scope {
     engine: Engine,
-    queue: Queue,
 }
 
 /// Maximum number of lines that an approximate scope samples. The sample is halved when it exceeds this number.
@@ -123,20 +178,19 @@ impl Scope {
             Distance::Exact => Engine::Exact(Reuse::new(stores)),
             Distance::Approximate => Engine::Approximate(Reuse::of_at_most(SAMPLED_LINES, stores)),
         };
-        Scope { engine, queue: Queue::default() }
+        Scope { engine }
     }
 
-    /// Ends the scope: serves and counts all queued requests. Later requests belong to a new scope, which reuses the
-    /// memory and has the salt `salt` ([`Reuse::clear`]).
-    pub fn end(&mut self, salt: u64, serve: &mut Serve<'_>) {
-        self.serve(serve);
+    /// Ends the scope and counts its requests in `cells`. Later requests belong to a new scope, which reuses the memory
+    /// and has the salt `salt` ([`Reuse::clear`]).
+    pub fn end(&mut self, salt: u64, cells: &mut ReuseCells) {
         match &mut self.engine {
             Engine::Exact(reuse) => {
-                reuse.finish(serve.cells);
+                reuse.finish(cells);
                 reuse.clear(salt);
             }
             Engine::Approximate(reuse) => {
-                reuse.finish(serve.cells);
+                reuse.finish(cells);
                 reuse.clear(salt);
             }
         }
@@ -156,94 +210,43 @@ impl Scope {
         }
     }
 
-    /// Adds a request to global memory. `room` is the maximum size of the queue in bytes.
-    pub fn request(
-        &mut self,
-        access: &Access<'_>,
-        width: Width,
-        op: Op,
-        cell: u32,
-        room: usize,
-        serve: &mut Serve<'_>,
-    ) {
+    /// Serves queued requests. `pieces` is memory for the pieces of a request; `cells` receives the figures.
+    pub fn serve(&mut self, queue: &ScopeQueue, pieces: &mut Vec<Piece>, cells: &mut ReuseCells) {
         match &mut self.engine {
-            Engine::Exact(_) => {
-                self.queue.push(access, width, op, cell);
-                if self.queue.bytes.len() + LARGEST > room {
-                    self.serve(serve);
-                }
-            }
-            // Approximate scopes need no queue, because their state is small and they only count most requests.
+            Engine::Exact(reuse) => processor::with_newer_instructions(ServeAll { reuse, queue, pieces, cells }),
             Engine::Approximate(reuse) => {
-                processor::with_newer_instructions(ServeOne { reuse, access, width, op, cell, serve });
+                processor::with_newer_instructions(ServeAll { reuse, queue, pieces, cells });
             }
         }
     }
-
-    /// Serves all queued requests.
-    fn serve(&mut self, serve: &mut Serve<'_>) {
-        if let Engine::Exact(reuse) = &mut self.engine
-            && !self.queue.bytes.is_empty()
-        {
-            processor::with_newer_instructions(ServeAll { reuse, queue: &mut self.queue, serve });
-        }
-    }
 }
 
-struct ServeOne<'a, 'b> {
-    reuse: &'a mut Reuse<EvictionTime>,
-    access: &'a Access<'a>,
-    width: Width,
-    op: Op,
-    cell: u32,
-    serve: &'a mut Serve<'b>,
+struct ServeAll<'a, T: Timeline> {
+    reuse: &'a mut Reuse<T>,
+    queue: &'a ScopeQueue,
+    pieces: &'a mut Vec<Piece>,
+    cells: &'a mut ReuseCells,
 }
 
-impl processor::Job for ServeOne<'_, '_> {
+impl<T: Timeline> processor::Job for ServeAll<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let ServeOne { reuse, access, width, op, cell, serve: Serve { coalescer, cells } } = self;
-        let pieces = coalescer.pieces(access, width, Groups::WARP, op != Op::Load);
-        reuse.request(access, width, op, pieces, cell, cells);
-    }
-}
-
-struct ServeAll<'a, 'b> {
-    reuse: &'a mut Reuse<Axis>,
-    queue: &'a mut Queue,
-    serve: &'a mut Serve<'b>,
-}
-
-impl processor::Job for ServeAll<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let ServeAll { reuse, queue, serve: Serve { coalescer, cells } } = self;
+        let ServeAll { reuse, queue, pieces, cells } = self;
         let mut at = 0;
-        while let Some((waiting, next)) = queue.read(at) {
+        while let Some((waiting, next)) = queue.read(at, pieces) {
             let Waiting { access, width, op, cell } = waiting;
-            let pieces = coalescer.pieces(&access, width, Groups::WARP, op != Op::Load);
             reuse.request(&access, width, op, pieces, cell, cells);
             at = next;
         }
-        queue.bytes.clear();
     }
-}
-
-/// Resources for serving requests.
-pub struct Serve<'a> {
-    /// Splits requests into pieces.
-    pub coalescer: &'a mut Coalescer,
-    /// Receives the figures.
-    pub cells: &'a mut ReuseCells,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hierarchy::{Coalescer, Groups};
     use proptest::prelude::*;
     use warpline_format::access::{Item, Items, push_access};
 
@@ -264,18 +267,21 @@ mod tests {
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
             let width = Width { bytes, holes };
             let op = [Op::Load, Op::Store, Op::Atomic][op];
-            let mut queue = Queue::default();
+            let pieces = Coalescer::default().pieces(&access, width, Groups::WARP, op != Op::Load).to_vec();
+            let mut queue = ScopeQueue::default();
             for _ in 0..2 {
-                queue.push(&access, width, op, cell);
+                queue.push(&ScopeRequest { access: &access, width, op, cell, pieces: &pieces });
             }
+            let mut got = Vec::new();
             let mut at = 0;
             for _ in 0..2 {
-                let (waiting, next) = queue.read(at).expect("two were pushed");
+                let (waiting, next) = queue.read(at, &mut got).expect("two were pushed");
+                prop_assert_eq!(&got, &pieces);
                 prop_assert_eq!((waiting.access, waiting.width.bytes, waiting.width.holes), (access, bytes, holes));
                 prop_assert_eq!((waiting.op, waiting.cell), (op, cell));
                 at = next;
             }
-            prop_assert!(queue.read(at).is_none());
+            prop_assert!(queue.read(at, &mut got).is_none());
         }
     }
 }

@@ -47,6 +47,26 @@ impl Scattered {
         Some((at(self.keys[0]), at(self.keys[LANES - 1]).checked_add(u64::from(self.bytes - 1))?))
     }
 
+    /// Returns the base address, a multiple of the line size.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Returns the distances of the elements from the start in ascending order; some may be repeated.
+    pub(crate) fn keys(&self) -> &[i32; LANES] {
+        &self.keys
+    }
+
+    /// Returns the number of distinct lines.
+    pub(crate) fn lines(&self) -> u32 {
+        self.lines
+    }
+
+    /// Returns the bytes of an element.
+    pub(crate) fn element_bytes(&self) -> u32 {
+        self.bytes
+    }
+
     /// Returns the number of distinct elements.
     pub fn elements(&self) -> u32 {
         self.elements

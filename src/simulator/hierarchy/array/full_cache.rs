@@ -72,7 +72,8 @@ pub struct FullCache {
     /// Empty ways per set, the next one last. Used only if empty ways are filled before the replacement policy chooses.
     free: Vec<Vec<u16>>,
     empty_first: bool,
-    /// Per way: the written bytes of its partly written sectors. Empty until a store writes a part of a sector.
+    /// Per way: the written bytes of its partly written sectors; other entries are invalid. Empty until a store writes a
+    /// part of a sector.
     written: Vec<[u32; 4]>,
     /// The line that was evicted last, if sectors of it were partly written.
     evicted: Option<EvictedBytes>,
@@ -429,7 +430,6 @@ impl LineCache for FullCache {
         self.spilled.clear();
         self.free.clear();
         self.recencies.clear();
-        self.written.clear();
         self.evicted = None;
         self.dirtied = false;
         self.resize(sets);

@@ -36,7 +36,7 @@ pub(crate) trait LineCache {
     /// Removes the records of partly written sectors among `sectors` of a line that is being completed or was evicted.
     /// Calls `f` with each removed sector and its bytes.
     fn take_partial(&mut self, set: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8;
-    /// Returns whether any sector is partly written.
+    /// Returns whether any sector may be partly written.
     fn is_partial(&self) -> bool;
     /// Invalidates sectors of a line, and removes the line if no sector is left. Dirty data is lost.
     fn invalidate(&mut self, set: u32, key: u32, sectors: u8);

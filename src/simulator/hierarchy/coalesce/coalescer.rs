@@ -6,7 +6,9 @@
 
 use super::lane_sectors::{FARTHEST, LaneSectors};
 use super::piece::Piece;
+use super::sorted_lanes::SortedLanes;
 use crate::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
+use crate::metrics::Scattered;
 use crate::simd::processor;
 use serde::{Deserialize, Serialize};
 use warpline_format::access::{Access, Addresses};
@@ -113,6 +115,31 @@ impl Coalescer {
             return &self.pieces;
         }
         self.other_pieces(access, width, groups, exact_bytes)
+    }
+
+    /// Returns the pieces of a request of a whole warp. `scattered` contains its elements if they were sorted before.
+    #[inline(always)]
+    pub fn warp_pieces(
+        &mut self,
+        access: &Access<'_>,
+        width: Width,
+        exact_bytes: bool,
+        scattered: Option<&Scattered>,
+    ) -> &[Piece] {
+        let Some(elements) = scattered else { return self.pieces(access, width, Groups::WARP, exact_bytes) };
+        self.pieces.clear();
+        processor::with_newer_instructions(SortedLanes { elements, exact_bytes, pieces: &mut self.pieces });
+        &self.pieces
+    }
+
+    /// Returns the pieces of the last request.
+    pub fn last(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Discards the pieces of the last request.
+    pub fn clear(&mut self) {
+        self.pieces.clear();
     }
 
     fn other_pieces(&mut self, access: &Access<'_>, width: Width, groups: Groups, exact_bytes: bool) -> &[Piece] {
@@ -401,6 +428,11 @@ mod tests {
                     want.extend(slow(access, width, group));
                 }
                 let mut coalescer = Coalescer::default();
+                if let Some(scattered) = Scattered::from_access(access, width) {
+                    let want = Coalescer::default().pieces(access, width, Groups::WARP, exact).to_vec();
+                    let got = coalescer.warp_pieces(access, width, exact, Some(&scattered));
+                    prop_assert_eq!(got, &want[..]);
+                }
                 let got = coalescer.pieces(access, width, groups, exact);
                 prop_assert_eq!(got.len(), want.len());
                 for (piece, (line, bytes)) in got.iter().zip(want) {

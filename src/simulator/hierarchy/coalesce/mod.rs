@@ -3,6 +3,7 @@
 mod coalescer;
 mod lane_sectors;
 mod piece;
+mod sorted_lanes;
 mod stages;
 
 pub use coalescer::{Coalescer, Groups};
