@@ -27,9 +27,9 @@ fn new(simulated: Option<(&Settings, &SharedStage)>, tools: &Tools, worker: u32)
         return (None, (None, listed));
     };
     let simulation = Simulation::new(settings, worker, stage.clone());
-    let mut listed = analyses::all(settings.pages);
+    let mut listed = if settings.traffic_only { Listed::default() } else { analyses::all(settings.pages) };
     tools.append_to(&mut listed, worker);
-    (Some(simulation), (Some(Patterns::default()), listed))
+    (Some(simulation), ((!settings.traffic_only).then(Patterns::default), listed))
 }
 
 /// The workers with their tools, and L2 if caches are simulated.

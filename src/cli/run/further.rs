@@ -6,6 +6,7 @@ use tempfile::TempPath;
 use warpline_toolchain::interrupt::{self, Removal};
 
 use super::plan::Plan;
+use crate::cli::models::chosen::Chosen;
 use crate::cli::traces::sim;
 use crate::cli::{Failure, output};
 use crate::exit_code;
@@ -79,8 +80,10 @@ fn lost(plan: &Plan, from: usize, why: &str, cure: &str) -> Option<String> {
 
 /// Simulates the further models from a kept trace; see [`KeptTrace::simulate`].
 pub(super) fn simulate(plan: &Plan, analysis: &mut Analysis, trace: &Path, cure: &str) -> (usize, Option<String>) {
-    for (done, model) in plan.others.iter().enumerate() {
-        let other = match sim::analyze_one(trace, model, plan.threads) {
+    let others: Vec<Chosen> = plan.others.iter().map(sim::for_traffic).collect();
+    let analysed = sim::analyze_each(trace, &others.iter().collect::<Vec<_>>(), plan.threads);
+    for (done, other) in analysed.into_iter().enumerate() {
+        let other = match other {
             Ok(other) => other,
             Err(failure) => return (done, lost(plan, done, &failure.message, cure)),
         };

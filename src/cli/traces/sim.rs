@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cli::args::SimArguments;
 use crate::cli::models::chosen::{Chosen, bound_memory, choose};
@@ -85,9 +86,7 @@ pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
 
 /// Returns advice on the use of L1 on a model. The trace is read once for each simulated choice.
 fn advice(trace: &Path, base: &Analysis, model: &Chosen, threads: u32) -> Result<BTreeMap<u32, Advice>, Failure> {
-    let mut tried = model.clone();
-    tried.simulation.reuse = None;
-    tried.simulation.pages = None;
+    let mut tried = Chosen { simulation: model.simulation.for_traffic(), ..model.clone() };
     advise(base, &model.simulation.hierarchy, model.kepler, |bypass| {
         tried.simulation.bypass = Some(Arc::new(bypass));
         analyze_one(trace, &tried, threads)
@@ -111,15 +110,46 @@ fn page_size(text: &str) -> Result<u64, Failure> {
 
 /// Analyses a trace file for every model. The analysis of the first model also contains the traffic of the others.
 pub(in crate::cli) fn analyze(trace: &Path, models: &[Chosen], threads: u32) -> Result<Analysis, Failure> {
-    let mut whole: Option<Analysis> = None;
-    for (number, model) in models.iter().enumerate() {
-        let analysis = analyze_one(trace, model, threads)?;
-        match &mut whole {
-            None => whole = Some(analysis),
-            Some(first) => first.add_model(number, &analysis),
-        }
+    let Some((first, others)) = models.split_first() else {
+        return Err(Failure::new(exit_code::USAGE, "no GPU model was named"));
+    };
+    let others: Vec<Chosen> = others.iter().map(for_traffic).collect();
+    let all: Vec<&Chosen> = std::iter::once(first).chain(&others).collect();
+    let mut results = analyze_each(trace, &all, threads).into_iter();
+    let mut whole = results.next().unwrap_or_else(|| analyze_one(trace, first, threads))?;
+    for (number, other) in (1..).zip(results) {
+        whole.add_model(number, &other?);
     }
-    whole.ok_or_else(|| Failure::new(exit_code::USAGE, "no GPU model was named"))
+    Ok(whole)
+}
+
+/// Returns a model for an analysis of its traffic only; all other figures are those of the first model.
+pub(in crate::cli) fn for_traffic(model: &Chosen) -> Chosen {
+    Chosen { simulation: model.simulation.for_traffic(), ..model.clone() }
+}
+
+/// Analyses a trace file for each model, with `threads` threads in total. Models are analysed at the same time, each
+/// with its share of the threads, unless the memory is limited. After an error, models may be missing at the end.
+pub(in crate::cli) fn analyze_each(trace: &Path, models: &[&Chosen], threads: u32) -> Vec<Result<Analysis, Failure>> {
+    let limited = models.iter().any(|model| model.simulation.memory.is_some());
+    let together = if limited { 1 } else { (threads as usize).clamp(1, models.len().max(1)) };
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let results: Vec<Mutex<Option<Result<Analysis, Failure>>>> = models.iter().map(|_| Mutex::default()).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..together {
+            scope.spawn(|| {
+                while let (number, false) = (next.fetch_add(1, Ordering::Relaxed), failed.load(Ordering::Relaxed))
+                    && let (Some(model), Some(result)) = (models.get(number), results.get(number))
+                {
+                    let analysis = analyze_one(trace, model, threads / together as u32);
+                    failed.fetch_or(analysis.is_err(), Ordering::Relaxed);
+                    *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(analysis);
+                }
+            });
+        }
+    });
+    let results = results.into_iter().map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner));
+    results.map_while(|result| result).collect()
 }
 
 /// Analyses a trace file in the order of one model.

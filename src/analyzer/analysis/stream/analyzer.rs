@@ -174,7 +174,8 @@ impl Analyzer {
             strata: Strata::default(),
             memory: Memory::default(),
             stopped: None,
-            watch: Some(Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),
+            watch: (!simulation.is_some_and(|settings| settings.traffic_only))
+                .then(|| Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),
         }
     }
 
