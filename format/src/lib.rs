@@ -27,6 +27,7 @@ pub mod options;
 mod pack;
 pub mod rendezvous;
 pub mod ring;
+pub mod rounding;
 pub mod run_time;
 pub mod schedule;
 pub mod site_table;

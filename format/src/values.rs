@@ -132,6 +132,15 @@ impl Element {
         }
     }
 
+    /// Returns the number with these bits; `None` if the element is not a number.
+    pub fn number(self, bits: u64) -> Option<f64> {
+        match self.kind {
+            ElementKind::Integer => Some(self.signed(bits) as f64),
+            ElementKind::Float(format) => Some(format.value(bits)),
+            _ => None,
+        }
+    }
+
     /// Returns the name of the type.
     pub fn name(self) -> String {
         match self.kind {
