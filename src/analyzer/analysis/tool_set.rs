@@ -46,7 +46,11 @@ impl ToolPool {
         let threads = if simulation.is_some_and(Settings::needs_one_worker) { 1 } else { threads };
         let stage = simulation.map(|settings| SharedStage::new(settings, threads.max(1) as u32));
         let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
-        let pool = Pool::new(threads, banks, |index| new(simulation.zip(stage.as_ref()), tools, index));
+        let tool = |index| new(simulation.zip(stage.as_ref()), tools, index);
+        let pool = match simulation.and_then(|settings| settings.narrowed.clone()) {
+            Some(narrowed) => Pool::narrowed(threads, narrowed, banks, tool),
+            None => Pool::new(threads, banks, tool),
+        };
         let wide = simulation.is_some_and(|settings| settings.hierarchy.wave_lanes == 64);
         ToolPool { pool, stage, batches: 0, wide }
     }

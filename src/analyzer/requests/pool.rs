@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use warpline_format::event::LaunchId;
 
-use super::{AnalysisTool, LaunchShape, LaunchWork, Worker};
+use super::{AnalysisTool, LaunchShape, LaunchWork, Narrowed, Worker};
 use crate::attribution::MapChange;
 use warpline_simulator::geometry::BankRules;
 
@@ -43,7 +43,12 @@ enum Workers<T: AnalysisTool> {
 impl<T: AnalysisTool + 'static> Pool<T> {
     /// Creates workers, each with the tool that `tool` returns for its number.
     pub fn new(threads: usize, banks: BankRules, tool: impl Fn(u32) -> T) -> Self {
-        Pool { workers: Workers::new(threads, banks, tool), changes: Vec::new() }
+        Pool { workers: Workers::new(threads, None, banks, tool), changes: Vec::new() }
+    }
+
+    /// The variant of [`Self::new`] for allocations with smaller elements.
+    pub fn narrowed(threads: usize, narrowed: Arc<Narrowed>, banks: BankRules, tool: impl Fn(u32) -> T) -> Self {
+        Pool { workers: Workers::new(threads, Some(narrowed), banks, tool), changes: Vec::new() }
     }
 
     /// Starts a launch.
@@ -91,9 +96,14 @@ impl<T: AnalysisTool + 'static> Pool<T> {
 }
 
 impl<T: AnalysisTool + 'static> Workers<T> {
-    fn new(threads: usize, banks: BankRules, tool: impl Fn(u32) -> T) -> Self {
+    fn new(threads: usize, narrowed: Option<Arc<Narrowed>>, banks: BankRules, tool: impl Fn(u32) -> T) -> Self {
+        let new = |index: usize, of: usize| {
+            let mut worker = Worker::new(index as u32, of as u32, banks, tool(index as u32));
+            narrowed.iter().for_each(|narrowed| worker.narrow(Arc::clone(narrowed)));
+            worker
+        };
         if threads <= 1 {
-            return Workers::Here(Box::new(Worker::new(0, 1, banks, tool(0))));
+            return Workers::Here(Box::new(new(0, 1)));
         }
         let (out, results) = channel();
         let (mut jobs, mut handles) = (Vec::new(), Vec::new());
@@ -101,7 +111,7 @@ impl<T: AnalysisTool + 'static> Workers<T> {
             let (job, queue) = sync_channel(WAITING);
             let out = out.clone();
             jobs.push(job);
-            let worker = Worker::new(index as u32, threads as u32, banks, tool(index as u32));
+            let worker = new(index, threads);
             handles.push(std::thread::spawn(move || serve(worker, &queue, &out)));
         }
         Workers::Threads { jobs, results, threads: handles }

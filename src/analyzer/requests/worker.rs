@@ -8,6 +8,7 @@ use warpline_format::event::LaunchId;
 use warpline_format::site_table::{Member, Op};
 
 use super::alike::{Alike, Shifts};
+use super::narrow::Narrowed;
 use super::resolve::{Cost, Resolver, Scratch, SiteState};
 use super::waves::{PendingRequest, WaveRequest, Waves};
 use super::{AnalysisTool, Cells, Event, Execution, LaunchShape, Request, decode};
@@ -53,6 +54,8 @@ pub struct Worker<T: AnalysisTool> {
     module: u32,
     /// Whether two neighbouring warps form a wave.
     wide: bool,
+    /// Allocations with smaller elements, if there are any.
+    narrowed: Option<Arc<Narrowed>>,
     /// The allocations at the time of the next batch. Each worker has its own map, because copying a shared map after
     /// each allocation would take time proportional to its size.
     map: AllocationMap,
@@ -66,6 +69,8 @@ pub struct Worker<T: AnalysisTool> {
 struct ModuleState {
     sites: Vec<SiteState>,
     bundles: Vec<BundleState>,
+    /// States of the sites' requests to allocations with smaller elements; empty if there are none.
+    narrow_sites: Vec<SiteState>,
     /// Site fields of requests that are not counted yet.
     waiting: Vec<u32>,
 }
@@ -104,10 +109,16 @@ impl<T: AnalysisTool> Worker<T> {
             shifts: Shifts::new(&banks),
             module: 0,
             wide,
+            narrowed: None,
             map: AllocationMap::default(),
             map_version: 0,
             tool,
         }
+    }
+
+    /// Sets the allocations with smaller elements.
+    pub fn narrow(&mut self, narrowed: Arc<Narrowed>) {
+        self.narrowed = Some(narrowed);
     }
 
     /// Starts a launch.
@@ -160,12 +171,16 @@ impl<T: AnalysisTool> Worker<T> {
         let state = self.modules.entry(self.module).or_default();
         state.sites.resize(module.table.sites.len(), SiteState::default());
         state.bundles.resize(module.table.bundles.len(), BundleState::default());
+        if self.narrowed.is_some() {
+            state.narrow_sites.resize(module.table.sites.len(), SiteState::default());
+        }
         self.tool.batch(launch);
         let pieces = self.tool.needs_requests();
         let mut counting = Counting {
             alike: !self.wide && !self.tool.needs_shared(),
             wide: self.wide,
             cached_only: !self.wide && !self.tool.needs_counters(),
+            narrowed: self.narrowed.as_deref(),
             warps: shape.warps,
             module,
             waves: &mut work.waves,
@@ -266,6 +281,7 @@ impl<T: AnalysisTool> Worker<T> {
                 alike: false,
                 wide: true,
                 cached_only: false,
+                narrowed: self.narrowed.as_deref(),
                 warps: shape.warps,
                 module,
                 waves: &mut work.waves,
@@ -312,6 +328,7 @@ struct Counting<'w, T> {
     wide: bool,
     /// Whether only requests that reach the caches are needed.
     cached_only: bool,
+    narrowed: Option<&'w Narrowed>,
     /// Warps per block.
     warps: u32,
     waves: &'w mut Waves,
@@ -368,6 +385,11 @@ impl<T: AnalysisTool> Counting<'_, T> {
     /// Counts one request and passes it to the tool; `place` is its position in the batch.
     #[inline(always)]
     fn request(&mut self, access: &Access<'_>, place: u32) -> Cost {
+        if let Some(narrowed) = self.narrowed
+            && let Some(cost) = self.narrow_request(narrowed, access, place)
+        {
+            return cost;
+        }
         let site = &mut self.state.sites[access.site as usize];
         let epoch = self.resolver.epoch;
         if self.alike
@@ -390,6 +412,21 @@ impl<T: AnalysisTool> Counting<'_, T> {
         site.cost = cost;
         self.follow(access, width, cost, place);
         cost
+    }
+
+    /// Counts a request to an allocation with smaller elements; returns `None` for other requests.
+    #[cold]
+    fn narrow_request(&mut self, narrowed: &Narrowed, access: &Access<'_>, place: u32) -> Option<Cost> {
+        let mut spare = [0; 8 * LANES];
+        let number = access.site as usize;
+        let width = self.module.widths[number];
+        let (access, width) = narrowed.access(self.resolver.map, access, width, &mut spare)?;
+        let op = self.module.table.sites[number].op;
+        let site = &mut self.state.narrow_sites[number];
+        let cost = self.resolver.resolve(&access, width, op, self.context, site, self.cells);
+        cost.count_one(&access, width, self.cells);
+        self.follow(&access, width, cost, place);
+        Some(cost)
     }
 
     fn follow(&mut self, access: &Access<'_>, width: Width, cost: Cost, place: u32) {

@@ -8,6 +8,7 @@ use warpline_format::occupancy::Stated;
 use super::Bypass;
 use crate::analyses::pages::{DEFAULT_WINDOW, PageSettings};
 use crate::races::RaceCheck;
+use crate::requests::Narrowed;
 use warpline_simulator::hierarchy::{Copies, HierarchyConfig};
 use warpline_simulator::locality::{Distance, Stores};
 
@@ -66,6 +67,8 @@ pub struct Settings {
     pub stated: Stated,
     /// Loads that bypass L1 regardless of their cache operator; `None` if there are none.
     pub bypass: Option<Arc<Bypass>>,
+    /// Allocations with smaller elements than in the program, by the rows of an earlier analysis of the same trace.
+    pub narrowed: Option<Arc<Narrowed>>,
     /// Settings of the page analysis.
     pub pages: Option<PageSettings>,
     /// Extent of the check for conflicts between warps.
@@ -97,6 +100,7 @@ impl Settings {
             reuse: Some(ReuseSettings::default()),
             stated: Stated::default(),
             bypass: None,
+            narrowed: None,
             races: RaceCheck::default(),
             traffic_only: false,
             memory: None,

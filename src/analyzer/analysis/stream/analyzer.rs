@@ -172,7 +172,7 @@ impl Analyzer {
             granted: simulation.and_then(Settings::growth_bytes),
             kept: 0,
             strata: Strata::default(),
-            memory: Memory::default(),
+            memory: Memory::new(simulation.and_then(|settings| settings.narrowed.clone())),
             stopped: None,
             watch: (!simulation.is_some_and(|settings| settings.traffic_only))
                 .then(|| Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),

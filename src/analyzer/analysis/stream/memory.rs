@@ -15,6 +15,7 @@ use crate::analysis::rows::{self, AllocationRows, HostRows};
 use crate::analysis::{Analysis, CopyKey, HostAllocationData};
 use crate::attribution::{AllocationMap, MapChange};
 use crate::patterns::{Touched, TouchedMap};
+use crate::requests::Narrowed;
 use warpline_simulator::hierarchy::Written;
 
 /// The program's memory at the current position in the stream.
@@ -40,9 +41,16 @@ pub(super) struct Memory {
     name_of: FxHashMap<AllocationId, Arc<str>>,
     /// Contents of memory that copies write.
     contents: Contents,
+    /// Allocations with smaller elements, if there are any.
+    narrowed: Option<Arc<Narrowed>>,
 }
 
 impl Memory {
+    /// Creates the memory before the first record; `narrowed` are allocations with smaller elements.
+    pub(super) fn new(narrowed: Option<Arc<Narrowed>>) -> Memory {
+        Memory { narrowed, ..Memory::default() }
+    }
+
     /// Records a new allocation.
     pub(super) fn allocated(&mut self, event: Allocation, analysis: &mut Analysis) -> Result<MapChange, Refusal> {
         if analysis.allocations.contains_key(&event.id) {
@@ -151,7 +159,13 @@ impl Memory {
         let bytes = copied_bytes(copy)?;
         let written = match copy.destination.filter(|_| bytes != 0) {
             Some(to) => {
-                let written = Written::new(to, copy.width, copy.height, copy.destination_pitch);
+                let smaller = self.narrowed.as_ref().and_then(|narrowed| {
+                    let (address, width) = narrowed.range(&self.map, to, copy.width)?;
+                    let pitch = narrowed.range(&self.map, to, copy.destination_pitch).map_or(0, |(_, pitch)| pitch);
+                    Some((address, width, pitch))
+                });
+                let (address, width, pitch) = smaller.unwrap_or((to, copy.width, copy.destination_pitch));
+                let written = Written::new(address, width, copy.height, pitch);
                 Some(written.ok_or(Refusal::CopyPastEnd(to))?)
             }
             None => None,
