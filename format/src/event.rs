@@ -4,7 +4,8 @@ use crate::access::Space;
 use crate::carveout::CarveoutPreference;
 use crate::device::Device;
 use crate::occupancy::Resources;
-use crate::operation::{FloatException, FloatOrigin};
+use crate::operation::{FloatException, FloatFormat, FloatOrigin};
+use crate::rounding::{ComparedCopy, OtherAccess, RoundedType, Rounding};
 use crate::values::{SiteValues, ZeroBlocks};
 use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
@@ -245,6 +246,22 @@ pub enum Event {
         /// The variables.
         variables: Vec<SharedVariable>,
     },
+    /// The elements of an allocation are rounded from now on, because the run requests it and their format is known.
+    /// Since version 65536.
+    ElementsRounded {
+        /// Number of the allocation.
+        allocation: AllocationId,
+        /// Format of the elements.
+        from: FloatFormat,
+        /// Type to which they are rounded.
+        to: RoundedType,
+    },
+    /// Elements of an allocation that were rounded; those of a launch come before its end. Since version 65536.
+    Rounding(Rounding),
+    /// A site accesses an allocation whose elements are rounded, but not as these elements. Since version 65536.
+    OtherAccess(OtherAccess),
+    /// The last copy was compared with that of a run without rounding. Since version 65536.
+    ComparedCopy(ComparedCopy),
 }
 
 /// A variable in the static shared memory of a block.

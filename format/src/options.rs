@@ -6,6 +6,7 @@ use crate::budget::Budget;
 use crate::device::Device;
 use crate::occupancy::Stated;
 use crate::operation::RecordedKinds;
+use crate::rounding::{Results, WhatIfType};
 use crate::stop::StopAt;
 use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
@@ -121,6 +122,10 @@ pub struct Options {
     pub check_float: FloatCheck,
     /// Whether values of accesses to global and shared memory are recorded.
     pub memory_values: bool,
+    /// Allocations whose elements are rounded to a smaller type.
+    pub rounded: Vec<WhatIfType>,
+    /// What happens with the bytes that are copied to the host.
+    pub results: Results,
     /// Operations whose results and operands are recorded.
     pub recorded: RecordedKinds,
     /// Path suffixes and lines to which the recording of operations is limited; all if empty.
@@ -147,6 +152,8 @@ impl Default for Options {
             check_host: false,
             check_float: FloatCheck::default(),
             memory_values: false,
+            rounded: Vec::new(),
+            results: Results::default(),
             recorded: RecordedKinds::default(),
             recorded_lines: Vec::new(),
             stop_at: None,

@@ -91,6 +91,10 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
             .retain(|row| row.accesses.iter().any(|access| access.kernel.is_none_or(|kernel| ids.contains(&kernel))));
         kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
         kept.access_values.retain(|row| ids.contains(&row.kernel));
+        for row in &mut kept.rounded_allocations {
+            row.writes.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
+            row.other_accesses.retain(|other| ids.contains(&other.kernel));
+        }
         kept.float_exceptions.retain(|row| ids.contains(&row.kernel));
         kept.float_origins.retain(|row| row.store().is_some_and(|step| ids.contains(&step.kernel)));
         kept.uninitialised.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));

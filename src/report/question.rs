@@ -117,6 +117,12 @@ fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
     kept.blocks.retain(|row| at(&row.file, row.line));
     kept.faults.retain(|row| at(&row.frame.file, row.frame.line));
     kept.access_values.retain(|row| at(&row.frame.file, row.frame.line));
+    for row in &mut kept.rounded_allocations {
+        row.writes.retain(|row| at(&row.frame.file, row.frame.line));
+        row.other_accesses.retain(|other| at(&other.frame.file, other.frame.line));
+    }
+    kept.compared_results.clear();
+    kept.rounded_allocations.retain(|row| !row.writes.is_empty() || !row.other_accesses.is_empty());
     kept.float_exceptions.retain(|row| at(&row.frame.file, row.frame.line));
     kept.float_origins.retain(|row| row.steps.iter().any(|step| at(&step.frame.file, step.frame.line)));
     kept.uninitialised.retain(|row| at(&row.frame.file, row.frame.line));

@@ -6,6 +6,7 @@ mod memory_bound;
 mod ownership;
 mod profile_file;
 mod races;
+mod rounding;
 mod simulation;
 mod values;
 mod warp_order;

@@ -94,6 +94,7 @@ programs![
     quick_exit,
     rdc,
     rounded_conversions,
+    rounded_values,
     ranges,
     read_only_loads,
     retry_loops,

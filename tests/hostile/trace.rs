@@ -249,7 +249,10 @@ fn records_of_checks_may_name_anything() {
     use warpline_format::operation::{
         FloatClass, FloatException, FloatFormat, FloatKind, FloatOrigin, FloatStep, MOST_STEPS,
     };
-    use warpline_format::values::{SiteValues, ValueSet, ZeroBlocks};
+    use warpline_format::rounding::{
+        ComparedCopy, Differences, OtherAccess, RoundedType, Rounding, RoundingErrors, Writer,
+    };
+    use warpline_format::values::{Element, SiteValues, ValueSet, ZeroBlocks};
     let read = UninitialisedRead {
         launch: 1,
         site: u32::MAX,
@@ -289,6 +292,9 @@ fn records_of_checks_may_name_anything() {
         values: [u64::MAX; 3],
     };
     let origin = |steps: usize| FloatOrigin { class: FloatClass::NotANumber, steps: vec![step; steps] };
+    let errors = RoundingErrors { elements: u64::MAX, sum: f64::INFINITY, largest: f64::NAN, ..Default::default() };
+    let (from, to) = (FloatFormat::Double, RoundedType::Single);
+    let rounding = Rounding { allocation: 1, writer: Writer::Host, from, to, errors };
     let (_, profile) = simulate(&after_a_launch(|trace| {
         trace.event(Event::InitialisationChecked).event(Event::FloatsChecked);
         trace.event(Event::Launch(demo::launch(1)));
@@ -308,6 +314,23 @@ fn records_of_checks_may_name_anything() {
         for zeros in [zeros, zeros, ZeroBlocks { allocation: u64::MAX, ..zeros }] {
             trace.event(Event::ZeroBlocks(zeros));
         }
+        for (allocation, writer) in [
+            (1, Writer::Site { launch: 1, site: 0 }),
+            (1, Writer::Site { launch: 1, site: u32::MAX }),
+            (1, Writer::Launch(7)),
+            (1, Writer::Copy(u32::MAX)),
+            (u64::MAX, Writer::Host),
+        ] {
+            trace.event(Event::Rounding(Rounding { allocation, writer, ..rounding }));
+            trace.event(Event::ElementsRounded { allocation, from: FloatFormat::Single, to: RoundedType::Half });
+            trace.event(Event::OtherAccess(OtherAccess { allocation, launch: 1, site: u32::MAX }));
+            trace.event(Event::ComparedCopy(ComparedCopy {
+                allocation,
+                path: u32::MAX,
+                element: Element::default(),
+                differences: Differences { elements: u64::MAX, largest: f64::NAN, ..Differences::default() },
+            }));
+        }
         trace.event(Event::FloatException(exception));
         for steps in [0, 1, MOST_STEPS + 1] {
             trace.event(Event::FloatOrigin(origin(steps)));
@@ -322,4 +345,9 @@ fn records_of_checks_may_name_anything() {
     assert_eq!((values.launches, values.requests, values.silent_lanes), (2, u64::MAX, 0));
     assert!(profile.run.memory_values && profile.allocation_values.is_empty(), "{:#?}", profile.allocation_values);
     assert!(profile.float_exceptions.is_empty() && profile.float_origins.is_empty());
+    let [rounded] = &profile.rounded_allocations[..] else { panic!("{:#?}", profile.rounded_allocations) };
+    assert_eq!((rounded.writes.len(), rounded.errors.elements, rounded.errors.error_sum), (2, u64::MAX, 0.0));
+    assert!(rounded.other_accesses.is_empty() && rounded.from == "float");
+    let [result] = &profile.compared_results[..] else { panic!("{:#?}", profile.compared_results) };
+    assert_eq!((result.copies, result.elements, result.largest_difference), (4, u64::MAX, 0.0));
 }

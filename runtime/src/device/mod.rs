@@ -6,6 +6,7 @@ pub mod faults;
 pub mod floats;
 pub mod initialisation;
 pub mod operations;
+pub mod rounding;
 pub mod stops;
 pub mod tensor;
 pub mod texture;

@@ -3,12 +3,14 @@
 
 use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
+use crate::device::rounding::{Roundings, WrittenRows};
 use crate::memory::rows::Rows;
 use crate::state::runtime::Runtime;
 use std::ffi::c_int;
 use warpline_format::event::{
     AllocationKind, Copy, CopyHostSide, Direction, Event, HostAllocationId, UninitialisedCopy,
 };
+use warpline_format::rounding::Writer;
 
 /// The kind of memory to which a pointer refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +145,7 @@ impl Runtime {
                 floats.copied(to..to + width, from_device.then_some(from));
             }
         }
+        let written = WrittenRows { rows: to, width, height };
         let direction = match (from_device, to_device) {
             (false, true) => Direction::HostToDevice,
             (true, false) => Direction::DeviceToHost,
@@ -192,6 +195,15 @@ impl Runtime {
             {
                 self.trace.event(Event::UninitialisedCopy(UninitialisedCopy { path, ..unwritten }));
             }
+        }
+        if from_device && !to_device && self.results.is_some() {
+            let path = self.path(entry);
+            // SAFETY: the copy has written these rows.
+            unsafe { self.compare_result(to, from, width, height, path) };
+        }
+        if to_device && self.roundings.is_some() {
+            let path = self.path(entry);
+            self.round_written(written, Writer::Copy(path));
         }
         Ok(())
     }
@@ -286,7 +298,26 @@ impl Runtime {
                 self.trace.event(Event::Unchanged);
             }
         }
+        if self.roundings.is_some() {
+            let path = self.path(entry);
+            self.round_written(WrittenRows { rows: to, width, height }, Writer::Fill(path));
+        }
         Ok(())
+    }
+
+    /// Rounds the elements that a copy or fill has written, if their allocation is chosen.
+    fn round_written(&mut self, written: WrittenRows, writer: Writer) {
+        if let Some(roundings) = self.roundings.as_mut() {
+            roundings.written(&self.memory, written, writer);
+        }
+        self.write_roundings();
+    }
+
+    /// Writes the events of roundings to the trace.
+    pub(super) fn write_roundings(&mut self) {
+        for event in self.roundings.iter_mut().flat_map(Roundings::take_events) {
+            self.trace.event(event);
+        }
     }
 
     /// If values are tracked: returns whether a fill writes the bytes that an earlier fill wrote there and nothing has

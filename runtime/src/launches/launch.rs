@@ -324,7 +324,12 @@ impl Runtime {
         if let Some(values) = self.values.as_mut() {
             values.begin_launch(id);
         }
-        module.refresh_ranges(epoch, check, interleave || followed);
+        let rounds = self.roundings.is_some() && module.is_hooked();
+        let is_hidden = self.roundings.is_some() && !initialisation::sees_all(module, member.index);
+        if let Some(roundings) = self.roundings.as_mut() {
+            roundings.begin_launch(id, &self.memory);
+        }
+        module.refresh_ranges(epoch, check, interleave || followed || rounds);
         if let Some(stops) = &mut self.stops {
             stops.begin(module, path);
         }
@@ -345,7 +350,8 @@ impl Runtime {
             (kernel.flags | with_hooks.flags) & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
         let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
         // If there is no version without hooks, blocks that are not traced also run with hooks.
-        let all_hooked = interleave || followed || (module.is_hooked() && (self.always_check || native.is_none()));
+        let all_hooked =
+            interleave || followed || rounds || (module.is_hooked() && (self.always_check || native.is_none()));
         let hooked =
             choose(geometry.block, with_hooks.hooked_linear, with_hooks.hooked_half, with_hooks.hooked_general);
         let shape = Shape {
@@ -397,6 +403,7 @@ impl Runtime {
             open_ranges: Vec::new(),
             initialisation: followed.then(|| Initialisation::new(sites, self.options.check_init)),
             values: self.values.as_mut().filter(|_| followed).map_or(null_mut(), |values| values),
+            roundings: self.roundings.as_mut().map_or(null_mut(), |roundings| roundings),
             floats: self.floats.as_mut().map_or(null_mut(), |floats| floats),
             stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
             parameters: addresses_of(parameters),
@@ -467,6 +474,10 @@ impl Runtime {
         for event in values.into_iter().flatten() {
             self.trace.event(event);
         }
+        if let Some(roundings) = self.roundings.as_mut() {
+            roundings.end_launch(&self.memory, is_hidden);
+        }
+        self.write_roundings();
         for read in initialisation.into_iter().flat_map(Initialisation::into_reads) {
             self.trace.event(Event::UninitialisedRead(read));
         }

@@ -9,6 +9,7 @@ pub(crate) mod fetched;
 pub mod graph_work;
 pub mod launch;
 pub(crate) mod permitted;
-pub(crate) mod sample;
+pub mod results;
+mod sample;
 pub mod sections;
 pub mod submitted;

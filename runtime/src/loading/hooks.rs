@@ -25,7 +25,8 @@ impl Runtime {
     /// Returns whether the next launch, which is one of this kernel, may run with hooks.
     fn next_needs_hooks(&self, member: Member) -> bool {
         let traced = self.profiling && self.is_in_range() && self.may_be_traced(member);
-        traced || self.always_check || self.options.interleave || self.memory.shadow.is_some()
+        let checked = self.always_check || self.memory.shadow.is_some() || self.roundings.is_some();
+        traced || checked || self.options.interleave
     }
 }
 

@@ -6,10 +6,12 @@ use crate::device::children::queue::Children;
 use crate::device::execution::arena::Arena;
 use crate::device::execution::warp::Heap;
 use crate::device::floats::Floats;
+use crate::device::rounding::Roundings;
 use crate::device::stops::Stops;
 use crate::device::values::Values;
 use crate::graphs::{Captures, Graphs};
 use crate::launches::fetched::Fetched;
+use crate::launches::results::KeptResults;
 use crate::memory::host::HostAllocations;
 use crate::memory::host_guard::{HostGuard, host_access_message, is_host_visible};
 use crate::memory::images::Images;
@@ -43,6 +45,7 @@ use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, Ho
 use warpline_format::options::{
     ENABLE_VARIABLE, FloatCheck, INTERLEAVE_VARIABLE, Options, Output, TRACE_VARIABLE, VARIABLE,
 };
+use warpline_format::rounding::Results;
 
 /// The kernel that a host stub represents.
 #[derive(Clone, Debug)]
@@ -89,6 +92,10 @@ pub struct Runtime {
     pub floats: Option<Floats>,
     /// Tracks the values of accesses, if the run requests it.
     pub values: Option<Values>,
+    /// Rounds elements of chosen allocations, if the run requests it.
+    pub roundings: Option<Roundings>,
+    /// The copies to the host of another run, or for another run.
+    pub results: Option<KeptResults>,
     /// The states that continue after sections with their own traces; the section that was begun last is last.
     pub sections: Vec<Outer>,
     /// Modules, in order of registration.
@@ -357,6 +364,8 @@ impl Runtime {
             trace: Trace::new(writer),
             floats: None,
             values: None,
+            roundings: None,
+            results: None,
             sections: Vec::new(),
             modules: Vec::new(),
             registered: Vec::new(),
@@ -395,6 +404,7 @@ impl Runtime {
         runtime.check_host_accesses();
         runtime.check_floats();
         runtime.follow_values()?;
+        runtime.round_elements();
         Ok(runtime)
     }
 
@@ -468,6 +478,18 @@ impl Runtime {
             self.trace.event(Event::ValuesFollowed);
         }
         Ok(())
+    }
+
+    /// Begins to round the elements of allocations, if the run requests it.
+    fn round_elements(&mut self) {
+        let wanted = std::mem::take(&mut self.options.rounded);
+        if !wanted.is_empty() && !crate::real::active() && !emulation::is_the_gpu() {
+            let compares = matches!(self.options.results, Results::Compared(_));
+            self.roundings = Some(Roundings::new(wanted, compares));
+        }
+        if !crate::real::active() && !emulation::is_the_gpu() {
+            self.results = KeptResults::open(&self.options.results);
+        }
     }
 
     /// Frees the program's allocations on the device, and clears errors. Module variables keep their addresses but get

@@ -12,6 +12,7 @@ mod initialisation;
 mod instructions;
 mod progress;
 mod results;
+mod rounding;
 mod rows;
 mod sampling;
 pub mod sharing;
@@ -31,6 +32,7 @@ pub use results::{
     Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, GivenUp, HostTraffic, KernelData,
     LaunchArgument, LaunchData, ObjectData, OpSum, ProgramData, WarpSum,
 };
+pub use rounding::{ComparedSum, RoundedWriter, Roundings};
 pub use rows::AllocationRows;
 pub use rows::{AllocationData, HostAllocationData};
 pub use sampling::{Bounded, CONFIDENCE, LineFigure, WholeRun, WholeRuns};

@@ -15,7 +15,7 @@ use warpline_format::occupancy::Resources;
 
 use super::{
     AllocationData, Failures, Floats, HostAccesses, HostAllocationData, Initialisation, InstructionSums, LaunchGroup,
-    Values, WholeRuns,
+    Roundings, Values, WholeRuns,
 };
 use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
@@ -361,6 +361,8 @@ pub struct Analysis {
     pub shared_variables: BTreeMap<(u32, u32), Vec<SharedVariable>>,
     /// Values that accesses transfer.
     pub values: Values,
+    /// Elements of allocations that the run rounded.
+    pub roundings: Roundings,
     /// Launches and calls that failed.
     pub failures: Failures,
     /// Number of records that were dropped with the user's permission.
@@ -416,6 +418,7 @@ impl Analysis {
             host_accesses: HostAccesses::default(),
             shared_variables: BTreeMap::new(),
             values: Values::default(),
+            roundings: Roundings::default(),
             failures: Failures::default(),
             more_faults: 0,
             dropped: 0,

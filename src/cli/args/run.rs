@@ -83,6 +83,14 @@ pub struct RunArguments {
         help_heading = CHECKS
     )]
     pub values: Option<ValuesChoice>,
+    /// Round the elements of an allocation to a smaller type (half, bfloat16, e4m3, e5m2; float for double) after each
+    /// store and copy, and report the errors; ALLOCATION is a name, * any text; repeatable
+    #[arg(long, value_name = "ALLOCATION=TYPE", help_heading = CHECKS)]
+    pub what_if_type: Vec<String>,
+    /// With --what-if-type: run the program once before, without rounding and output, and compare what is copied to the
+    /// host
+    #[arg(long, requires = "what_if_type", conflicts_with = "children", help_heading = CHECKS)]
+    pub what_if_results: bool,
     /// Record operator, operands and result of each execution of these kinds of operations, in the trace (see
     /// `--trace`) and as sums in the profile; device code is compiled again for this, and cached [default without
     /// kinds: float]

@@ -4,13 +4,14 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use warpline_format::options::{DEVICE_VARIABLE, VARIABLE};
+use warpline_format::options::{DEVICE_VARIABLE, Options, VARIABLE};
+use warpline_format::rounding::Results;
 use warpline_format::run_time::COMPILER_VARIABLE;
 use warpline_toolchain::programs::companion;
 
@@ -62,18 +63,21 @@ impl Child {
         descriptor: i32,
         further: Option<String>,
         stops: Option<i32>,
+        results: Results,
     ) -> Result<Child, Failure> {
+        let options = Options { results, ..plan.options(descriptor, further, stops) };
+        Child::spawn(plan, command(plan, &options))
+    }
+
+    /// Runs the program without a trace and without rounding, and keeps its results in a file. Its output is discarded.
+    pub(super) fn run_reference(plan: &Plan, results: String) -> Result<End, Failure> {
+        let mut command = command(plan, &plan.options_of_reference(results));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Child::spawn(plan, command)?.wait()
+    }
+
+    fn spawn(plan: &Plan, mut command: Command) -> Result<Child, Failure> {
         let forwarding = Forwarding::install();
-        let mut command = Command::new(&plan.program);
-        command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor, further, stops).encode());
-        // Without this variable, a program with code for both devices would select the device.
-        command.env(DEVICE_VARIABLE, plan.device);
-        // Code that the program compiles at run time is compiled by this release, which need not be on the search path.
-        if std::env::var_os(COMPILER_VARIABLE).is_none()
-            && let Some(compiler) = companion(COMPILER)
-        {
-            command.env(COMPILER_VARIABLE, compiler);
-        }
         let started = Instant::now();
         let mut child = command.spawn().map_err(|error| cannot_start(&plan.program, &error))?;
         let id = child.id();
@@ -117,6 +121,21 @@ impl Child {
         };
         Ok(End { how, seconds })
     }
+}
+
+/// Returns the command that starts the program.
+fn command(plan: &Plan, options: &Options) -> Command {
+    let mut command = Command::new(&plan.program);
+    command.args(&plan.arguments).env(VARIABLE, options.encode());
+    // Without this variable, a program with code for both devices would select the device.
+    command.env(DEVICE_VARIABLE, plan.device);
+    // Code that the program compiles at run time is compiled by this release, which need not be on the search path.
+    if std::env::var_os(COMPILER_VARIABLE).is_none()
+        && let Some(compiler) = companion(COMPILER)
+    {
+        command.env(COMPILER_VARIABLE, compiler);
+    }
+    command
 }
 
 /// Returns the failure with the exit code that shells use: 127 if the program does not exist, 126 if it cannot be

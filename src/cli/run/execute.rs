@@ -11,9 +11,10 @@ use super::further::KeptTrace;
 use super::messages::{not_instrumented, other_processes, report};
 use super::plan::Plan;
 use super::processes::Processes;
+use super::rounded::Reference;
 use super::stops::{Serving, Stops};
 use super::tee::Tee;
-use super::{plan, progress, signals, stops, unmatched};
+use super::{plan, progress, rounded, signals, stops, unmatched};
 use crate::cli::Failure;
 use crate::cli::args::RunArguments;
 use crate::cli::models::chosen::Chosen;
@@ -94,11 +95,13 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         }
         _ => not_profiled("no shared memory", &error),
     })?;
+    let reference = Reference::make(plan)?;
     let processes = Processes::new(plan)?;
     let started = Instant::now();
     let banks = plan.model.simulation.hierarchy.bank_rules().shared;
     let stops = plan.stop_at().map(|_| Stops::new(plan.stop_count, banks)).transpose()?;
-    let mut child = Child::start(plan, memory.descriptor(), processes.folder(), stops.as_ref().map(Stops::descriptor))?;
+    let descriptor = stops.as_ref().map(Stops::descriptor);
+    let mut child = Child::start(plan, memory.descriptor(), processes.folder(), descriptor, reference.results())?;
     let serving = stops.map(Stops::serve).transpose()?;
     let mut bar = progress::Bar::new();
 
@@ -156,6 +159,8 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     notes.extend(plan.model.simulation.notes());
     notes.extend(plan.unchecked());
     notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
+    notes.extend(rounded::notes(plan.rounded(), &analysis));
+    notes.extend(reference.note());
     if plan.interleaves() {
         notes.push(
             "--interleave: warps took turns at each access; all figures that depend on the order (caches, reuse) use this order"

@@ -1,6 +1,7 @@
 //! Simulates further models of a run. They need the trace again in their own order, so it is kept during the run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::TempPath;
 use warpline_toolchain::interrupt::{self, Removal};
@@ -11,6 +12,7 @@ use crate::cli::traces::sim;
 use crate::cli::{Failure, output};
 use crate::exit_code;
 use warpline_analyzer::analysis::{Analysis, Finish};
+use warpline_analyzer::requests::Narrowed;
 use warpline_analyzer::trace::first_of;
 
 /// The trace that is kept for further models or at the user's request.
@@ -39,7 +41,11 @@ impl KeptTrace {
             "note: the trace is kept in {}{free}, until {} been simulated: 16 to 32 bytes for each regular memory request of a \
              warp, up to 264 for scattered ones; TMPDIR names another folder, --trace a file that stays",
             folder.display(),
-            if plan.others.len() == 1 { "the second model has" } else { "all models have" },
+            match (plan.rounded().is_empty(), plan.others.len()) {
+                (false, 1) => "smaller elements have",
+                (_, 1) => "the second model has",
+                _ => "all models have",
+            },
         ));
         let removal = interrupt::removes(file.path());
         Ok(KeptTrace { temporary: Some((file.into_temp_path(), removal)), wanted: None })
@@ -80,7 +86,13 @@ fn lost(plan: &Plan, from: usize, why: &str, cure: &str) -> Option<String> {
 
 /// Simulates the further models from a kept trace; see [`KeptTrace::simulate`].
 pub(super) fn simulate(plan: &Plan, analysis: &mut Analysis, trace: &Path, cure: &str) -> (usize, Option<String>) {
-    let others: Vec<Chosen> = plan.others.iter().map(sim::for_traffic).collect();
+    let sizes = &analysis.roundings.allocations;
+    let sizes = sizes.iter().map(|(&row, &(from, to))| (row, (from.bits() / 8, to.bytes())));
+    let narrowed = Arc::new(Narrowed::new(sizes));
+    let mut others: Vec<Chosen> = plan.others.iter().map(sim::for_traffic).collect();
+    for other in others.iter_mut().filter(|other| other.simulation.narrowed.is_some()) {
+        other.simulation.narrowed = Some(Arc::clone(&narrowed));
+    }
     let analysed = sim::analyze_each(trace, &others.iter().collect::<Vec<_>>(), plan.threads);
     for (done, other) in analysed.into_iter().enumerate() {
         let other = match other {

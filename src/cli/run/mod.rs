@@ -11,6 +11,7 @@ mod plan;
 mod processes;
 mod progress;
 mod ranked;
+mod rounded;
 mod signals;
 mod stops;
 mod tee;

@@ -9,11 +9,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use warpline_format::budget::Budget;
 use warpline_format::operation::RecordedKinds;
 use warpline_format::options::{Check, EMULATED, FloatCheck, Mode, Options, Output};
+use warpline_format::rounding::{Results, WhatIfType};
 use warpline_format::stop::StopAt;
 use warpline_toolchain::gpu;
 
 use super::ranked::own_file;
-use super::stops;
+use super::{rounded, stops};
 use crate::cli::args::{
     CheckChoice, DeviceChoice, FloatChoice, HostAllocationChoice, ModeChoice, RunArguments, TraceValuesChoice,
     ValuesChoice,
@@ -49,6 +50,8 @@ pub(in crate::cli) struct Plan {
     pub(super) children: bool,
     /// Whether memory that is never freed is reported.
     pub(super) check_leaks: bool,
+    /// Whether results are compared with a run without rounding.
+    pub(super) compares_results: bool,
     /// Number of stops that are shown without a prompt.
     pub(super) stop_count: Option<u64>,
     /// Labels of the profile.
@@ -67,8 +70,10 @@ impl Plan {
         let mut models = choose(arguments.gpu.as_deref(), default, &arguments.state)?;
         let threads = arguments.threads.unwrap_or_else(quantities::default_threads);
         bound_memory(&mut models.iter_mut().collect::<Vec<_>>(), arguments.state.memory.as_deref(), threads)?;
-        let others = models.split_off(1);
+        let mut others = models.split_off(1);
         let Some(model) = models.pop() else { return Err(usage("which GPU model?".to_owned())) };
+        let rounded = rounded::parse(&arguments.what_if_type)?;
+        others.extend(rounded::smaller(&model, &rounded));
         if let Some(pattern) = &arguments.kernels {
             regex::Regex::new(pattern)
                 .map_err(|error| usage(format!("--kernels is no regular expression: {error}")))?;
@@ -106,6 +111,11 @@ impl Plan {
         if arguments.values.is_some() && arguments.device() != DeviceChoice::Cpu {
             return Err(usage(
                 "--values needs --device cpu: code for a GPU does not show the values of accesses".to_owned(),
+            ));
+        }
+        if !arguments.what_if_type.is_empty() && arguments.device() != DeviceChoice::Cpu {
+            return Err(usage(
+                "--what-if-type needs --device cpu: code for a GPU does not show the values of stores".to_owned(),
             ));
         }
         if arguments.check_float.is_some() && arguments.device() != DeviceChoice::Cpu {
@@ -158,6 +168,7 @@ impl Plan {
             unused_gpu: arguments.device.is_none().then(|| gpu::names().into_iter().next()).flatten(),
             children: arguments.children,
             check_leaks: arguments.check_leaks,
+            compares_results: arguments.what_if_results,
             stop_count: arguments.stops.stop_count,
             labels: labels::parse(&arguments.label)?,
             options: Options {
@@ -183,6 +194,8 @@ impl Plan {
                     Some(FloatChoice::Report) => FloatCheck::Report,
                     Some(FloatChoice::Stop) => FloatCheck::Stop,
                 },
+                rounded,
+                results: Results::default(),
                 recorded: recorded_kinds(arguments),
                 recorded_lines: stops::lines("--lines", &arguments.lines)?,
                 stop_at: stops::wanted(arguments)?,
@@ -201,6 +214,17 @@ impl Plan {
             output: Output::Ring { descriptor, further },
             stop_at: stop_at.map(|(wanted, descriptor)| StopAt { descriptor, ..wanted }),
             ..self.options.clone()
+        }
+    }
+
+    /// Returns the runtime options for a run without a trace and without rounding, whose results are kept in a file.
+    pub(super) fn options_of_reference(&self, results: String) -> Options {
+        Options {
+            device: self.options.device.clone(),
+            check: self.options.check,
+            interleave: self.options.interleave,
+            results: Results::Kept(results),
+            ..Options::default()
         }
     }
 
@@ -237,7 +261,13 @@ impl Plan {
             assumptions.insert("budget".to_owned(), format!("{share} % of the work, draw {seed}"));
             assumptions.insert("l2_unrecorded_launches".to_owned(), "not simulated".to_owned());
         }
+        assumptions.extend(rounded::assumption(self.rounded()).map(|text| ("rounded_elements".to_owned(), text)));
         assumptions
+    }
+
+    /// Returns the allocations whose elements are rounded.
+    pub(super) fn rounded(&self) -> &[WhatIfType] {
+        &self.options.rounded
     }
 
     /// Returns the note for accesses that are not checked.

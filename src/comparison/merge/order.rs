@@ -8,8 +8,8 @@ use super::settle;
 use super::sums::{patterns, spreads};
 use super::taking::{launches, rows};
 use warpline_profile::model::{
-    AccessValues, Allocation, Branch, FailedCall, FloatException, HostAccess, HostAllocation, Kernel, NameOverRanks,
-    PathOverRanks, Profile, StreamConflict, Uninitialised,
+    AccessValues, Allocation, Branch, ComparedResult, FailedCall, FloatException, HostAccess, HostAllocation, Kernel,
+    NameOverRanks, PathOverRanks, Profile, RoundedAllocation, StreamConflict, Uninitialised,
 };
 
 /// Previous indices of rows, by their new numbers.
@@ -148,6 +148,18 @@ fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64
     for row in &mut whole.allocation_values {
         row.allocation = allocations.renumber(row.allocation);
     }
+    for row in &mut whole.compared_results {
+        row.allocation = allocations.renumber(row.allocation);
+    }
+    for row in &mut whole.rounded_allocations {
+        row.allocation = allocations.renumber(row.allocation);
+        for writes in &mut row.writes {
+            writes.kernel = writes.kernel.map(|id| kernels.renumber(id));
+        }
+        for other in &mut row.other_accesses {
+            other.kernel = kernels.renumber(other.kernel);
+        }
+    }
     for row in &mut whole.float_exceptions {
         row.kernel = kernels.renumber(row.kernel);
     }
@@ -192,6 +204,8 @@ fn sort(whole: &mut Profile) {
     HostAccess::sort(&mut whole.host_accesses);
     AccessValues::sort(&mut whole.access_values);
     whole.allocation_values.sort_by_key(|row| row.allocation);
+    RoundedAllocation::sort(&mut whole.rounded_allocations);
+    ComparedResult::sort(&mut whole.compared_results);
     FloatException::sort(&mut whole.float_exceptions);
     whole.float_origins.sort_by_cached_key(|row| serde_json::to_string(row).unwrap_or_default());
     Uninitialised::sort(&mut whole.uninitialised);

@@ -12,8 +12,8 @@ use warpline_format::visible;
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
 use super::{
-    advice, conflicts, floats, host_accesses, initialisation, missing, notes, sources, stream_conflicts, unnamed,
-    values,
+    advice, conflicts, floats, host_accesses, initialisation, missing, notes, rounding, sources, stream_conflicts,
+    unnamed, values,
 };
 use crate::model::{self, Missing, Profile};
 use crate::{estimate, memory_divergence};
@@ -134,6 +134,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         float_origins: Vec::new(),
         access_values: Vec::new(),
         allocation_values: Vec::new(),
+        rounded_allocations: Vec::new(),
+        compared_results: Vec::new(),
         failed_calls: Vec::new(),
         memory_divergence: BTreeMap::new(),
         findings: Vec::new(),
@@ -181,6 +183,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     profile.float_origins = floats::origins(analysis, &mut paths);
     profile.access_values = values::accesses(analysis);
     profile.allocation_values = values::allocations(analysis);
+    profile.rounded_allocations = rounding::rows(analysis, &mut paths);
+    profile.compared_results = rounding::results(analysis, &mut paths);
     profile.failed_calls = missing::failed_calls(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(notes::of_assumed_turns(analysis, &profile.run.models));

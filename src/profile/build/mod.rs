@@ -9,6 +9,7 @@ mod initialisation;
 mod kernels;
 mod missing;
 mod notes;
+mod rounding;
 mod rows;
 mod sources;
 mod stream_conflicts;

@@ -156,6 +156,11 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
     for row in &profile.access_values {
         want(&row.frame.file, row.frame.line);
     }
+    profile.compared_results.iter().for_each(|row| each(&row.path, &mut want));
+    for row in profile.rounded_allocations.iter().flat_map(|row| &row.writes) {
+        want(&row.frame.file, row.frame.line);
+        each(&row.path, &mut want);
+    }
     for row in &profile.float_exceptions {
         want(&row.frame.file, row.frame.line);
         each(&row.path, &mut want);

@@ -12,6 +12,7 @@ use super::floats::{FloatException, FloatOrigin};
 use super::kernel::Kernel;
 use super::merged::NameOverRanks;
 use super::places::{Line, Site};
+use super::rounding::{ComparedResult, RoundedAllocation};
 use super::run::Run;
 use super::values::{AccessValues, AllocationValues};
 
@@ -70,6 +71,12 @@ pub struct Profile {
     /// Values in allocations, with `--values`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocation_values: Vec<AllocationValues>,
+    /// Allocations whose elements were rounded, with `--what-if-type`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounded_allocations: Vec<RoundedAllocation>,
+    /// Copies to the host that were compared with a run without rounding, with `--what-if-results`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compared_results: Vec<ComparedResult>,
     /// Failed API calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_calls: Vec<FailedCall>,

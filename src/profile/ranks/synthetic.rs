@@ -14,6 +14,8 @@ pub fn with_sites(real: &[Profile], sites: usize) -> Option<Profile> {
     whole.float_origins.clear();
     whole.access_values.clear();
     whole.allocation_values.clear();
+    whole.rounded_allocations.clear();
+    whole.compared_results.clear();
     whole.conflicts.clear();
     let mut copies = 0u32;
     for part in real.iter().filter(|part| !part.sites.is_empty()).cycle() {

@@ -187,6 +187,10 @@ pub unsafe extern "C" fn __wl_check(
             take_turn(warp, site);
         }
         let access = Access { site, space, mask, addresses: &*addresses, bytes, align };
+        let roundings = (*(*warp).running).roundings;
+        if let Some(roundings) = roundings.as_mut() {
+            roundings.settle();
+        }
         let values = (*(*warp).running).values;
         if let Some(values) = values.as_mut() {
             values.settle();
@@ -204,6 +208,11 @@ pub unsafe extern "C" fn __wl_check(
                         values.follow(warp, &access, lanes);
                     }
                     initialisation::follow(warp, &access, lanes);
+                }
+                if let Some(roundings) = roundings.as_mut().filter(|_| space != Space::Local as u32)
+                    && roundings.follow(warp, &access, lanes)
+                {
+                    range.write(SiteRange { low: NOWHERE, high: NOWHERE });
                 }
                 lanes
             }

@@ -5,6 +5,7 @@ use super::fibre::{Suspended, switch};
 use crate::device::children::queue::Children;
 use crate::device::floats::Floats;
 use crate::device::initialisation::Initialisation;
+use crate::device::rounding::Roundings;
 use crate::device::stops::Stops;
 use crate::device::values::Values;
 use crate::memory::DeviceMemory;
@@ -93,6 +94,8 @@ pub struct Running {
     pub floats: *mut Floats,
     /// Tracks the values of accesses; null if the run or the launch does not track values.
     pub values: *mut Values,
+    /// Rounds elements of chosen allocations; null if the run does not request it.
+    pub roundings: *mut Roundings,
     /// The accesses at which the program stops; null if there are none.
     pub stops: *mut Stops,
     /// Addresses of the kernel's parameters. Pointers can also refer to them: LLVM turns `later ? *pointer : value` of
@@ -147,6 +150,7 @@ impl Running {
             initialisation: None,
             floats: null_mut(),
             values: null_mut(),
+            roundings: null_mut(),
             stops: null_mut(),
             parameters: self.parameters.clone(),
             reported: HashSet::new(),

@@ -12,6 +12,7 @@ use warpline_format::event::{
     AllocationKind, Event, Fault, HostAccess, LaunchId, PathId, StopCause, UninitialisedCopy, UninitialisedRead,
 };
 use warpline_format::operation::{FloatException, FloatOrigin, FloatStep, MOST_STEPS};
+use warpline_format::rounding::{Rounding, Writer};
 use warpline_format::values::{SiteValues, ZeroBlocks};
 use warpline_format::visible;
 use warpline_format::warp_order::Order;
@@ -26,7 +27,7 @@ use crate::analysis::sharing::{LAUNCHES, Sharing};
 use crate::analysis::tool_set::ToolPool;
 use crate::analysis::{
     Analysis, ExceptionKey, FaultData, Finish, HostAllocationData, LaunchKind, Origin, OriginStep, ProgramData,
-    Progress, ReadKey, Status, ValueKey,
+    Progress, ReadKey, RoundedWriter, Status, ValueKey,
 };
 use crate::attribution::Module;
 use crate::races::Watch;
@@ -301,6 +302,24 @@ impl Analyzer {
             Event::ValuesFollowed => self.analysis.values.followed = true,
             Event::SiteValues(values) => self.site_values(&values),
             Event::ZeroBlocks(zeros) => self.zero_blocks(&zeros),
+            Event::ElementsRounded { allocation, from, to } => {
+                if let Some(row) = self.memory.row(allocation, &self.analysis) {
+                    self.analysis.roundings.add_allocation(allocation, row, from, to);
+                }
+            }
+            Event::Rounding(rounding) => self.rounding(&rounding),
+            Event::ComparedCopy(copy) => {
+                if let Some(row) = self.memory.row(copy.allocation, &self.analysis) {
+                    self.analysis.roundings.add_result(row, &copy);
+                }
+            }
+            Event::OtherAccess(other) => {
+                if let (Some((kernel, _)), Some(row)) =
+                    (self.launch_of(other.launch), self.memory.row(other.allocation, &self.analysis))
+                {
+                    self.analysis.roundings.add_other(row, kernel, other.site);
+                }
+            }
             Event::InitialisationChecked => self.analysis.initialisation.checked = true,
             Event::HostChecked => self.analysis.host_accesses.checked = true,
             Event::HostAccess(access) => self.host_access(access),
@@ -371,6 +390,22 @@ impl Analyzer {
     fn zero_blocks(&mut self, zeros: &ZeroBlocks) {
         if let Some(row) = self.memory.row(zeros.allocation, &self.analysis) {
             self.analysis.values.add_zeros(row, zeros);
+        }
+    }
+
+    /// Adds rounded elements of a known allocation. Those of launches that are not running are invalid.
+    fn rounding(&mut self, rounding: &Rounding) {
+        let Some(row) = self.memory.row(rounding.allocation, &self.analysis) else { return };
+        let kernel = |launch: LaunchId| self.launch_of(launch).map(|(kernel, _)| kernel);
+        let writer = match rounding.writer {
+            Writer::Site { launch, site } => kernel(launch).map(|kernel| RoundedWriter::Site(kernel, site)),
+            Writer::Launch(launch) => kernel(launch).map(RoundedWriter::Kernel),
+            Writer::Copy(path) => Some(RoundedWriter::Copy(path)),
+            Writer::Fill(path) => Some(RoundedWriter::Fill(path)),
+            Writer::Host => Some(RoundedWriter::Host),
+        };
+        if let Some(writer) = writer {
+            self.analysis.roundings.add(row, writer, &rounding.errors);
         }
     }
 

@@ -9,8 +9,8 @@ use crate::merge::sums::metrics::{add, add_each, add_instructions, add_spaces, a
 use crate::merge::sums::patterns;
 use warpline_profile::Profile;
 use warpline_profile::model::{
-    AccessValues, Allocation, AllocationValues, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault,
-    FloatException, FloatOrigin, HostAccess, HostAllocation, Line, Metrics, Site,
+    AccessValues, Allocation, AllocationValues, ByAllocation, ByKernel, ComparedResult, Conflict, Context, CopyRow,
+    Fault, FloatException, FloatOrigin, HostAccess, HostAllocation, Line, Metrics, RoundedAllocation, Site,
 };
 
 /// Returns the bytes of each of `count` rows.
@@ -416,6 +416,28 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
         match whole.allocation_values.iter_mut().find(|known| known.allocation == id) {
             Some(sum) => sum.add(&row),
             None => whole.allocation_values.push(row),
+        }
+    }
+    for row in &profile.compared_results {
+        let Some(id) = allocation(Some(row.allocation)) else { continue };
+        let row = ComparedResult { allocation: id, ..row.clone() };
+        match whole.compared_results.iter_mut().find(|known| known.is_like(&row)) {
+            Some(sum) => sum.add(&row),
+            None => whole.compared_results.push(row),
+        }
+    }
+    for row in &profile.rounded_allocations {
+        let Some(id) = allocation(Some(row.allocation)) else { continue };
+        let mut row = RoundedAllocation { allocation: id, ..row.clone() };
+        row.writes.retain_mut(|row| {
+            let own = row.kernel;
+            row.kernel = kernel(own);
+            row.kernel.is_some() == own.is_some()
+        });
+        row.other_accesses.retain_mut(|other| kernel(Some(other.kernel)).map(|id| other.kernel = id).is_some());
+        match whole.rounded_allocations.iter_mut().find(|known| known.allocation == id) {
+            Some(sum) => sum.add(row),
+            None => whole.rounded_allocations.push(row),
         }
     }
     for row in &profile.float_exceptions {

@@ -2,7 +2,7 @@
 
 use super::{
     allocations, branches, bypass, caches, conflicts, divergence, estimate, faults, kernels, launches, lines, models,
-    ranks, reuse, tables, values, whole,
+    ranks, reuse, rounding, tables, values, whole,
 };
 use crate::words::Style;
 use warpline_profile::Profile;
@@ -27,6 +27,7 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
     branches::write(out, profile, style, top);
     branches::write_idle(out, profile, style, top);
     values::write(out, profile, style, top);
+    rounding::write(out, profile, style, top);
     tables::write(out, profile, style, top);
 }
 
@@ -38,4 +39,5 @@ pub fn write_requested(out: &mut String, profile: &Profile, style: Style, top: u
     bypass::write(out, profile, style, top);
     bypass::write_pages(out, profile, style, top);
     values::write(out, profile, style, top);
+    rounding::write(out, profile, style, top);
 }

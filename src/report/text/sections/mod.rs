@@ -15,6 +15,7 @@ mod lines;
 mod models;
 mod ranks;
 mod reuse;
+mod rounding;
 mod tables;
 mod values;
 mod whole;
