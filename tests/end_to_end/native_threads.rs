@@ -28,7 +28,7 @@ __global__ void smooth(float *out, int rounds)
     __shared__ float tile[128];
     int i = blockIdx.x * 128 + threadIdx.x;
     tile[threadIdx.x] = i;
-    for (int k = 0; k < rounds / 8; ++k) {
+    for (int k = 0; k < rounds / 40; ++k) {
         __syncthreads();
         float next = 0.5f * (tile[threadIdx.x] + tile[(threadIdx.x + 1) % 128]);
         __syncthreads();
@@ -79,7 +79,7 @@ int main(int, char **arguments)
     });
     auto kernel = !strcmp(arguments[1], "smooth") ? smooth : !strcmp(arguments[1], "count") ? count
                 : !strcmp(arguments[1], "stray") ? stray : iterate;
-    kernel<<<2048, 128>>>(data, 2000);
+    kernel<<<2048, 128>>>(data, 10000);
     cudaError_t error = cudaDeviceSynchronize();
     done = true;
     observer.join();
