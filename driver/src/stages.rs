@@ -113,6 +113,15 @@ impl StageOptions {
         }
     }
 
+    /// Returns which functions of hooked device code the build generates.
+    fn generated(&self, device: &Module<'_>) -> Generated<'static> {
+        match self.hooked_code {
+            HookedCode::Ahead => Generated::All,
+            HookedCode::OnDemand => Generated::Native,
+            HookedCode::BySize => Generated::at_build(device),
+        }
+    }
+
     fn emit(&self) -> EmitOptions {
         EmitOptions { output: Output::Object, level: self.host_level, pic: self.pic, bound: object::BUILT }
     }
@@ -332,11 +341,7 @@ fn write_unit<'c>(
         cautious: options.cautious,
         any_shape: false,
         large: cpu::LARGE,
-        generated: match options.hooked_code {
-            HookedCode::Ahead => Generated::All,
-            HookedCode::OnDemand => Generated::Native,
-            HookedCode::BySize => Generated::at_build(&device),
-        },
+        generated: options.generated(&device),
         values: false,
         carried: &carried,
         optimize: false,
