@@ -341,6 +341,7 @@ fn write_unit<'c>(
         cautious: options.cautious,
         any_shape: false,
         large: cpu::LARGE,
+        serial: cpu::SERIAL,
         generated: options.generated(&device),
         values: false,
         carried: &carried,

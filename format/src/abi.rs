@@ -24,7 +24,7 @@ pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of all definitions in this module.
-pub const ABI_VERSION: u32 = 10;
+pub const ABI_VERSION: u32 = 11;
 
 /// State of one warp, which is passed to every warp function. Lowered code accesses the fields by their offsets.
 #[repr(C, align(64))]
@@ -237,6 +237,10 @@ pub struct KernelDescriptor {
     /// Function without hooks for any block; null if the module has only hooked kernels, so that all launches run with
     /// hooks.
     pub native_general: Option<WarpFunction>,
+    /// Function without hooks for the blocks of `native_linear`, which runs the threads of a warp one after the other;
+    /// null if there is none. It may run only if no pointer of a store ([`pointer_uses`]) refers to the same allocation
+    /// as another pointer of a load.
+    pub native_serial: Option<WarpFunction>,
     /// Function with hooks, for the blocks of `native_linear`.
     pub hooked_linear: Option<WarpFunction>,
     /// Function with hooks, for the blocks of `native_half`.
@@ -269,6 +273,28 @@ pub struct KernelDescriptor {
     pub shared_variables: *const SharedVariable,
     /// Number of shared variables.
     pub shared_variable_count: u64,
+    /// The pointers through which `native_serial` accesses memory.
+    pub pointers: *const PointerUse,
+    /// Number of these pointers.
+    pub pointer_count: u64,
+}
+
+/// A pointer in the parameters of a kernel through which it accesses memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct PointerUse {
+    /// Offset in bytes in the parameter buffer.
+    pub offset: u32,
+    /// Bits of [`pointer_uses`].
+    pub uses: u32,
+}
+
+/// Bits of [`PointerUse::uses`].
+pub mod pointer_uses {
+    /// The kernel loads through the pointer.
+    pub const LOADED: u32 = 1;
+    /// The kernel stores through the pointer. If it also loads, each thread has an element of its own.
+    pub const STORED: u32 = 2;
 }
 
 /// A variable in a block's shared memory.

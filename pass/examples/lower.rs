@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cautious: flag("--cautious"),
         any_shape: false,
         large: cpu::LARGE,
+        serial: cpu::SERIAL,
         generated: cpu::Generated::All,
         carried: &[],
         values: flag("--values"),

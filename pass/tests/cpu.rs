@@ -183,6 +183,18 @@ fn random_control_flow_agrees_with_plain_code() {
     compare("random", &source, &list, "native", false);
 }
 
+/// Each thread writes its own element, so all kernels that read only `in` can run thread by thread.
+#[test]
+fn random_control_flow_agrees_thread_by_thread() {
+    let (source, list) = random(18..24, false);
+    let form = Form { serial: usize::MAX, ..Form::default() };
+    for (name, source, list) in [("serial-random", source.as_str(), list), ("serial-hand", "", hand_written())] {
+        let text = run(&program(&folder(name), source, &list, form), &[]);
+        let serial: usize = text.lines().filter(|line| line.contains("thread by thread")).count();
+        assert!(serial >= 6, "{text}");
+    }
+}
+
 #[test]
 fn random_control_flow_agrees_in_the_cautious_version() {
     let (source, list) = random(7..10, false);
@@ -229,6 +241,48 @@ fn independent_blocks_are_recognised() {
         .map(|flags| flags & warpline_format::abi::kernel_flags::INDEPENDENT_BLOCKS != 0)
         .collect();
     assert_eq!(found, [true, true, true, false, false, false, false, false, false], "{list}");
+}
+
+/// Threads run one after the other if they gather in loops of different lengths, and if none reads what another writes.
+#[test]
+fn kernels_that_run_thread_by_thread_are_recognised() {
+    let folder = folder("serial");
+    let source = folder.join("serial.cu");
+    let text = "#define GLOBAL extern \"C\" __attribute__((global)) void\n\
+                #define i __nvvm_read_ptx_sreg_tid_x()\n\
+                #define LOOP for (int k = r[i]; k < r[i + 1]; ++k)\n\
+                struct Pair { const int *r; const float *x; };\n\
+                GLOBAL gathers(int *r, float *x, float *y) { float s = 0; LOOP s += x[r[k]]; y[i] = s; }\n\
+                GLOBAL own(Pair p, float *y) { int *r = (int *)p.r; float s = y[i]; LOOP s += p.x[r[k]]; y[i] = s; }\n\
+                GLOBAL others(int *r, float *y) { float s = 0; LOOP s += y[r[k]]; y[i] = s; }\n\
+                GLOBAL even(int *r, float *x, float *y, int n) {\n\
+                    float s = 0; for (int k = 0; k < n; ++k) s += x[r[k * 99 + i]]; y[i] = s; }\n\
+                GLOBAL chain(int *r, int *y) { int k = i; while (r[k] >= 0) k = r[k]; y[i] = k; }\n\
+                GLOBAL computes(int *r, float *x, float *y) {\n\
+                    float s = 0; LOOP { float a = x[k]; for (int j = 0; j < 20; ++j) a = a * a + 0.5f; s += a; } y[i] = s; }\n\
+                GLOBAL indirect(int *r, float **x, float *y) { float s = 0; LOOP s += x[0][r[k]]; y[i] = s; }\n\
+                GLOBAL atomic(int *r, float *x, int *y) { LOOP __atomic_fetch_add(y + r[k], 1, __ATOMIC_RELAXED); }\n\
+                GLOBAL vote(int *r, float *x, float *y) {\n\
+                    float s = 0; LOOP s += x[r[k]]; y[i] = __nvvm_vote_any_sync(~0u, s > 0); }\n";
+    std::fs::write(&source, text).expect("source written");
+    let context = Context::create();
+    let (module, table) = hooked(&context, &source);
+    let generated = Generated::Native;
+    let text = lowered(&module, &table, Form { generated, optimize: false, ..Form::default() }).print_to_string();
+    let text = text.to_string();
+    let is_serial = |name: &&str| text.contains(&format!("void @warpline.native.serial.{name}("));
+    let names = ["gathers", "own", "others", "even", "chain", "computes", "indirect", "atomic", "vote"];
+    let found: Vec<&str> = names.into_iter().filter(is_serial).collect();
+    assert_eq!(found, ["gathers", "own"]);
+    // Each pointer's offset in the parameters, and whether the kernel loads (1) or stores (2) through it.
+    let lists: Vec<&str> = text.lines().filter(|line| line.starts_with("@warpline.pointers")).collect();
+    let pointers = |uses: &[(u32, u32)]| -> String {
+        let list = uses.iter().map(|(offset, uses)| format!("{{ i32, i32 }} {{ i32 {offset}, i32 {uses} }}"));
+        format!("[{}]", list.collect::<Vec<_>>().join(", "))
+    };
+    assert_eq!(lists.len(), 2, "{lists:?}");
+    assert!(lists[0].contains(&pointers(&[(0, 1), (8, 1), (16, 2)])), "{lists:?}");
+    assert!(lists[1].contains(&pointers(&[(0, 1), (8, 1), (16, 3)])), "{lists:?}");
 }
 
 /// A module without functions with hooks is completed by one with those of a kernel and of what it calls.
@@ -400,6 +454,7 @@ fn floating_point_operations_are_followed_on_request() {
             cautious: false,
             any_shape: true,
             large: warpline_pass::cpu::LARGE,
+            serial: warpline_pass::cpu::SERIAL,
             generated: Generated::Hooked,
             values,
             carried: &[],

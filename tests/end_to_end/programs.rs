@@ -112,6 +112,7 @@ programs![
     texture_stale,
     textures,
     thread_exit,
+    threads_in_turn,
     thrust,
     two_units,
     types,

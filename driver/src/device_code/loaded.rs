@@ -145,6 +145,7 @@ impl<'a> Lowering<'a> {
             cautious: self.cautious,
             any_shape: false,
             large: cpu::LARGE,
+            serial: cpu::SERIAL,
             generated: self.generated,
             values,
             carried,

@@ -24,7 +24,7 @@ use crate::cpu::target::types::{leaf_offsets, leaf_types};
 use crate::ir::class::gives_way;
 use crate::ir::kernel::is_kernel;
 use crate::ir::threads::is_thread_exit;
-use crate::llvm::{Block, Builder, Type, Types, Value};
+use crate::llvm::{Block, Builder, Type, Types, Value, metadata};
 use accesses::Accesses;
 use dispatcher::Dispatcher;
 use frame::Frame;
@@ -314,13 +314,11 @@ impl<'u, 'c> Emitter<'u, 'c> {
         (leaf_types(ty).into_iter().zip(offsets))
             .map(|(ty, offset)| {
                 let place = self.entry.offset(address, offset);
-                let value = if ty.int_bits() == Some(1) {
-                    let byte = self.entry.load(self.t.int(8), place, 1);
-                    self.entry.trunc(byte, ty)
-                } else {
-                    self.entry.load(ty, place, 1)
-                };
-                Leaf::Uniform(value)
+                let held = if ty.int_bits() == Some(1) { self.t.int(8) } else { ty };
+                let value = self.entry.load(held, place, 1);
+                // Parameters do not change while the kernel runs, whatever it stores.
+                metadata::mark(value, "invariant.load");
+                Leaf::Uniform(if held == ty { value } else { self.entry.trunc(value, ty) })
             })
             .collect()
     }

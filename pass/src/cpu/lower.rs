@@ -7,6 +7,7 @@ use super::options::Options;
 use super::shapes::analysis::{Analysis, Version};
 use super::shapes::body::Body;
 use super::shapes::cautious::find_regions;
+use super::shapes::serial::{PointerUses, serial};
 use super::shapes::spin::{exchanges_values, spinning_loops};
 use super::target::descriptor::{KernelFunctions, Tables};
 use super::target::unit::{Entry, Host, Unit};
@@ -50,6 +51,7 @@ pub fn lower<'c>(
         cautious: options.cautious,
         any_shape: options.any_shape || options.cautious,
         large: options.large,
+        most_others: options.serial,
         values: options.values,
         bodies: HashMap::new(),
     };
@@ -69,6 +71,7 @@ struct Lowering<'u, 'c> {
     cautious: bool,
     any_shape: bool,
     large: usize,
+    most_others: usize,
     values: bool,
     bodies: HashMap<Value<'c>, Body<'c>>,
 }
@@ -109,8 +112,13 @@ impl<'c> Lowering<'_, 'c> {
         }
         self.body(kernel)?;
         let versions = if self.any_shape { vec![Version::General] } else { self.versions(kernel) };
+        let serial = if self.any_shape || !forms.contains(&false) { None } else { self.serial(kernel) };
         for &hooked in forms {
             let mut made = BTreeMap::new();
+            let versions = match &serial {
+                Some(_) if !hooked => vec![Version::Serial, Version::General],
+                _ => versions.clone(),
+            };
             for &version in &versions {
                 let kind = if hooked { "hooked" } else { "native" };
                 let name = format!("warpline.{kind}.{}.{}", version.suffix(), kernel.name());
@@ -124,6 +132,9 @@ impl<'c> Lowering<'_, 'c> {
                     self.guard(into, body, made[&Version::General]);
                     into = body;
                 }
+                if version == Version::Serial {
+                    into = self.each_thread(into);
+                }
                 self.fill(kernel, version, hooked, into)?;
             }
             // If a version is not worthwhile, it is the same as the general one.
@@ -133,7 +144,39 @@ impl<'c> Lowering<'_, 'c> {
             }
             *(if hooked { &mut functions.hooked } else { &mut functions.native }) = made;
         }
+        functions.pointers = serial.unwrap_or_default();
         Ok(functions)
+    }
+
+    /// Returns the pointers of a kernel that gets a native function of [`Version::Serial`], if it gets one. This replaces
+    /// the native function for linear blocks.
+    fn serial(&self, kernel: Value<'c>) -> Option<PointerUses> {
+        serial(self.bodies.get(&kernel)?, &self.unit.parameters(kernel), self.unit.layout(), self.most_others)
+    }
+
+    /// Lets a function of [`Version::Serial`] call the returned function, its body, for each lane of its warp.
+    fn each_thread(&self, function: Value<'c>) -> Value<'c> {
+        let (t, unit) = (self.unit.t, self.unit);
+        let ty = t.void().function(&[t.pointer(0), t.int(32)]);
+        let body = unit.new_warp_function(&format!("{}.thread", function.name()), ty);
+        let [entry, next, end] = ["entry", "next", "end"].map(|name| function.append_block(name));
+        let context = function.parameters()[0];
+        let b = Builder::new(t);
+        b.at_end(entry);
+        let live = super::emitter::context::LIVE;
+        let all = b.load(live.ty(t), b.offset(context, live.offset), live.align());
+        b.branch(next);
+        b.at_end(next);
+        let lanes = b.phi(t.int(32));
+        let lowest = b.call(unit.intrinsic("llvm.cttz", &[t.int(32)]), &[lanes, Value::int(t.int(1), 1)]);
+        b.call(body, &[context, lowest]);
+        let rest = b.and(lanes, b.sub(lanes, Value::int(t.int(32), 1)));
+        lanes.add_incoming(&[(all, entry), (rest, next)]);
+        b.branch_if(b.eq(rest, Value::int(t.int(32), 0)), end, next);
+        b.at_end(end);
+        unit.clear_uppers(&b);
+        b.return_void();
+        body
     }
 
     /// Returns the versions that are worthwhile for a kernel.

@@ -18,7 +18,7 @@ pub use error::{LowerError, Refusal};
 pub use generated::Generated;
 pub use lower::lower;
 pub(crate) use options::PART;
-pub use options::{LARGE, Options};
+pub use options::{LARGE, Options, SERIAL};
 
 pub use shapes::analysis::Version;
 pub(crate) use target::hooked::is_hooked;

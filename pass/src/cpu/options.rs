@@ -13,6 +13,11 @@ pub const LARGE: usize = 1_500;
 /// takes about half a second, a hundred times the fixed cost of a part. A smaller module is generated as a whole.
 pub(crate) const PART: usize = 5_000;
 
+/// The number of other instructions in a loop, per gather, up to which threads run one after the other. With AVX2, loops
+/// with 3 to 9 are two to four times as fast then, and loops with 14 and more are slower, because a warp function
+/// computes 8 lanes at a time (`docs/benchmarks/2026-11-30-native.md`).
+pub const SERIAL: usize = 10;
+
 /// The options of lowering.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
@@ -35,6 +40,9 @@ pub struct Options<'a> {
     /// The number of instructions from which on device functions call sequences that smaller functions inline;
     /// [`LARGE`] except in tests.
     pub large: usize,
+    /// The number of other instructions per gather up to which threads run one after the other; [`SERIAL`] except in tests.
+    /// With `usize::MAX`, all threads do that can.
+    pub serial: usize,
     /// The warp functions that are generated.
     pub generated: Generated<'a>,
     /// Whether the values of operations that have numbers are tracked ([`crate::device::number_operations`]).

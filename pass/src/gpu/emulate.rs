@@ -60,6 +60,7 @@ pub fn emulate<'c>(
         // This halves the code. The code is large, and its speed matters less than its compile time.
         any_shape: true,
         large: cpu::LARGE,
+        serial: cpu::SERIAL,
         generated: cpu::Generated::All,
         values: false,
         carried: &[],

@@ -21,6 +21,8 @@ pub struct Form {
     pub cautious: bool,
     /// Instructions from which on a function calls what others write out.
     pub large: usize,
+    /// Instructions per gather up to which threads run one after the other.
+    pub serial: usize,
     /// The warp functions that are generated.
     pub generated: Generated<'static>,
     /// Whether LLVM's optimiser runs on the result.
@@ -29,7 +31,14 @@ pub struct Form {
 
 impl Default for Form {
     fn default() -> Form {
-        Form { processor: "native", cautious: false, large: cpu::LARGE, generated: Generated::All, optimize: true }
+        Form {
+            processor: "native",
+            cautious: false,
+            large: cpu::LARGE,
+            serial: cpu::SERIAL,
+            generated: Generated::All,
+            optimize: true,
+        }
     }
 }
 
@@ -59,6 +68,7 @@ pub fn lowered<'c>(module: &Module<'c>, table: &SiteTable, form: Form) -> Module
         cautious: form.cautious,
         any_shape: false,
         large: form.large,
+        serial: form.serial,
         generated: form.generated,
         values: false,
         carried: &[],

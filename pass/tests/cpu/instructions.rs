@@ -98,6 +98,7 @@ fn lower(kernels: &str) -> Result<BTreeSet<String>, String> {
         cautious: false,
         any_shape: true,
         large: cpu::LARGE,
+        serial: cpu::SERIAL,
         generated: cpu::Generated::Hooked,
         values: false,
         carried: &[],

@@ -37,7 +37,8 @@ struct Parameter { uint32_t offset, size; };
 struct Kernel {
     const char *name;
     uint32_t function, flags;
-    WarpFunction versions[6];
+    // Without hooks: linear, half, general, thread by thread; with hooks: linear, half, general.
+    WarpFunction versions[7];
     const Parameter *parameters;
     uint32_t parameter_count, parameter_bytes, static_shared, local_bytes;
     const uint32_t *resources;
@@ -45,6 +46,8 @@ struct Kernel {
     uint32_t threads, blocks, required_block[3], required_cluster[3];
     const void *shared_variables;
     uint64_t shared_variable_count;
+    const void *pointers;
+    uint64_t pointer_count;
 };
 struct Global {
     const char *name;
@@ -249,14 +252,16 @@ int main(int count, char **arguments)
                 }
             }
             uint64_t first_requests = 0, first_lanes = 0;
-            for (int version = 0; version < 6; ++version) {
-                bool fits = version % 3 == 2 || (version % 3 == 0 ? shape.y == 1 || shape.x % 32 == 0 : shape.x % 16 == 0);
-                if (!kernel.versions[version] || !fits) {
+            for (int version = 0; version < 7; ++version) {
+                bool linear = shape.y == 1 || shape.x % 32 == 0, half = shape.x % 16 == 0;
+                bool fits[] = {linear, half, true, linear, linear, half, true};
+                bool with_hooks = version >= 4;
+                if (!kernel.versions[version] || !fits[version]) {
                     continue;
                 }
                 std::fill_n(out, n, 7);
                 requests = lanes = 0;
-                run(kernel.versions[version], shape, in, out, n, version >= 3, counts.data());
+                run(kernel.versions[version], shape, in, out, n, with_hooks, counts.data());
                 results.add(out, n * sizeof *out);
                 for (int i = 0; i < n && !strict; ++i) {
                     if (out[i] != expected[i]) {
@@ -267,16 +272,19 @@ int main(int count, char **arguments)
                     }
                 }
                 // Every version makes the same requests.
-                if (version >= 3 && first_requests && (requests != first_requests || lanes != first_lanes)) {
+                if (with_hooks && first_requests && (requests != first_requests || lanes != first_lanes)) {
                     printf("%s version %d: %lu requests of %lu lanes, another version makes %lu of %lu\n", kernel.name,
                            version, requests, lanes, first_requests, first_lanes);
                     ++wrong;
                 }
-                if (version >= 3) {
+                if (with_hooks) {
                     first_requests = requests;
                     first_lanes = lanes;
                 }
             }
+        }
+        if (kernel.versions[3]) {
+            printf("%s: also thread by thread\n", kernel.name);
         }
         printf("%s: records %016lx results %016lx\n", kernel.name, recorded.value, results.value);
     }

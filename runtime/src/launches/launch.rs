@@ -1,5 +1,6 @@
 //! A kernel launch: checks, filters, the choice of the warp function, and its events.
 
+use super::serial::serial_function;
 use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
 use crate::device::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
@@ -348,7 +349,9 @@ impl Runtime {
         let with_hooks = module.hooked_kernel(member.index);
         let deep =
             (kernel.flags | with_hooks.flags) & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
-        let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
+        let serial = serial_function(kernel, parameters, &self.memory.registry);
+        let linear = serial.or(kernel.native_linear);
+        let native = choose(geometry.block, linear, kernel.native_half, kernel.native_general);
         // If there is no version without hooks, blocks that are not traced also run with hooks.
         let all_hooked =
             interleave || followed || rounds || (module.is_hooked() && (self.always_check || native.is_none()));

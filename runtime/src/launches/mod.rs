@@ -12,4 +12,5 @@ pub(crate) mod permitted;
 pub mod results;
 mod sample;
 pub mod sections;
+mod serial;
 pub mod submitted;

@@ -119,6 +119,7 @@ pub fn register_with_binary(
                 native_linear: Some(kernel.native),
                 native_half: None,
                 native_general: Some(kernel.native),
+                native_serial: None,
                 hooked_linear: Some(kernel.hooked),
                 hooked_half: None,
                 hooked_general: Some(kernel.hooked),
@@ -135,6 +136,8 @@ pub fn register_with_binary(
                 required_cluster: [0; 3],
                 shared_variables: std::ptr::null(),
                 shared_variable_count: 0,
+                pointers: std::ptr::null(),
+                pointer_count: 0,
             }
         })
         .collect();

@@ -472,6 +472,13 @@ impl<'c> Emitter<'_, 'c> {
         self.once("addresses", |this| this.entry.alloca(this.t.int(64).vector(LANES), 64))
     }
 
+    /// Stores one scalar.
+    fn store_one(&self, scalar: Value<'c>, address: Value<'c>, align: u64) {
+        let pointer = self.b.int_to_ptr(address, self.t.pointer(0));
+        let value = if scalar_bits(scalar.ty()) == 1 { self.b.zext(scalar, self.t.int(8)) } else { scalar };
+        self.b.store(value, pointer, align as u32);
+    }
+
     /// Lowers a store.
     pub fn store(&mut self, store: Value<'c>) -> Emitted<()> {
         let lay = self.lay(store.operand(1))?;
@@ -510,6 +517,10 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Stores one scalar per lane.
     pub fn store_leaf(&mut self, leaf: &Leaf<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) {
+        if let (Version::Serial, Lay::Same(address), Some(scalar)) = (self.version(), lay, leaf.scalar()) {
+            self.store_one(scalar, *address, align);
+            return;
+        }
         let value = self.in_memory(leaf);
         let size = self.unit().layout().store_size(value.ty().element()) as i64;
         match lay {

@@ -3,6 +3,7 @@
 use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter, context};
 use crate::cpu::error::Refusal;
+use crate::cpu::shapes::analysis::Version;
 use crate::cpu::shapes::shape::{Shape, VARYING};
 use crate::cpu::target::types::{LANES, leaf_types};
 use crate::ir::class::{self, Call, LaneMask, Register};
@@ -84,6 +85,13 @@ impl<'c> Emitter<'_, 'c> {
 
     fn register_as(&mut self, register: Register, ty: Type<'c>, shape: Shape) -> Emitted<Leaf<'c>> {
         let leaf = match register {
+            Register::Thread(dimension) if self.version() == Version::Serial => {
+                let numbers = self.entry.offset(self.context(), context::THREAD[dimension].offset);
+                let first = self.entry.load(self.t.int(32), numbers, 4);
+                let number = if dimension == 0 { self.entry.add(first, self.only_lane()) } else { first };
+                Leaf::Uniform(number)
+            }
+            Register::Lane if self.version() == Version::Serial => Leaf::Uniform(self.only_lane()),
             Register::Thread(dimension) => {
                 let field = context::THREAD[dimension];
                 match shape {

@@ -3,6 +3,7 @@
 use super::leaf::Leaf;
 use super::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
+use crate::cpu::shapes::analysis::Version;
 use crate::cpu::shapes::flow::End;
 use crate::cpu::shapes::shape::Shape;
 use crate::llvm::Value;
@@ -187,7 +188,8 @@ impl<'c> Emitter<'_, 'c> {
         let mut values: Vec<Value<'c>> = slots.iter().map(|slot| self.load_slot(slot).lanes(&self.b)).collect();
         match values.len() {
             0 => {
-                if self.kernel().is_some() {
+                // Functions of one thread return to a loop over the threads, which does this once.
+                if self.kernel().is_some() && self.version() != Version::Serial {
                     self.unit().clear_uppers(&self.b);
                 }
                 self.b.return_void();

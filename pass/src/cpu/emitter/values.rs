@@ -2,6 +2,7 @@
 
 use super::leaf::{Leaf, spread, steps};
 use super::{Emitter, context};
+use crate::cpu::shapes::analysis::Version;
 use crate::cpu::shapes::shape::Shape;
 use crate::cpu::target::types::{LANES, held};
 use crate::llvm::types::Kind;
@@ -76,9 +77,17 @@ impl<'c> Emitter<'_, 'c> {
         self.field(context::ARGUMENTS)
     }
 
-    /// Returns the lanes that exist at the function's start.
+    /// Returns the lanes for which the function runs.
     pub fn live(&mut self) -> Value<'c> {
-        self.field(context::LIVE)
+        match self.version() {
+            Version::Serial => self.entry.shl(self.i32(1), self.only_lane()),
+            _ => self.field(context::LIVE),
+        }
+    }
+
+    /// Returns the lane for which a function of [`Version::Serial`] runs, its second argument.
+    pub fn only_lane(&self) -> Value<'c> {
+        self.function().parameters()[1]
     }
 
     /// Returns the address of a variable of the module, as `i64`.

@@ -20,13 +20,15 @@ pub enum Version {
     Half,
     /// Blocks of any shape.
     General,
+    /// One thread of a warp: the threads of blocks of [`Version::Linear`] run one after the other.
+    Serial,
 }
 
 impl Version {
     /// Returns the number of groups of lanes with a separate base.
     pub fn groups(self) -> usize {
         match self {
-            Version::Linear => 1,
+            Version::Linear | Version::Serial => 1,
             _ => 2,
         }
     }
@@ -37,6 +39,7 @@ impl Version {
             Version::Linear => "linear",
             Version::Half => "half",
             Version::General => "general",
+            Version::Serial => "serial",
         }
     }
 }
@@ -411,9 +414,7 @@ impl<'c> Analysis<'c> {
 
     fn register(&self, register: Register) -> Shape {
         match register {
-            Register::Lane if self.version == Version::Half || self.version == Version::Linear => {
-                Shape::affine(1, true, true)
-            }
+            Register::Lane | Register::Thread(_) if self.version == Version::Serial => Shape::Uniform,
             Register::Lane => Shape::affine(1, true, true),
             Register::Thread(dimension) => match (self.version, dimension) {
                 (Version::Linear, 0) => Shape::affine(1, true, true),

@@ -5,6 +5,7 @@ pub(super) mod analysis;
 pub(super) mod body;
 pub(super) mod cautious;
 pub(super) mod flow;
+pub(super) mod serial;
 pub(super) mod shape;
 pub(super) mod spin;
 pub(super) mod worth;

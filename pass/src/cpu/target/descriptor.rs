@@ -5,6 +5,7 @@ use crate::cpu::error::{LowerError, Refusal};
 use crate::cpu::generated::Generated;
 use crate::cpu::options::Options;
 use crate::cpu::shapes::analysis::Version;
+use crate::cpu::shapes::serial::PointerUses;
 use crate::ir::globals::declared_name;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Linkage, Opcode, Visibility};
@@ -20,6 +21,8 @@ pub struct KernelFunctions<'c> {
     pub native: BTreeMap<Version, Value<'c>>,
     /// The functions with hooks.
     pub hooked: BTreeMap<Version, Value<'c>>,
+    /// The pointers through which the native function of [`Version::Serial`] accesses memory, if there is one.
+    pub pointers: PointerUses,
     /// Whether the kernel may wait for other warps.
     pub may_wait: bool,
     /// See [`kernel_flags::EXCHANGES_VALUES`].
@@ -151,20 +154,8 @@ impl<'c> Tables<'_, 'c> {
         listed.map(record).collect()
     }
 
-    fn kernel(
-        &self,
-        kernel: Value<'c>,
-        functions: &KernelFunctions<'c>,
-        large: bool,
-        options: &Options<'_>,
-    ) -> Result<Value<'c>, LowerError> {
-        let name = kernel.name();
-        let number = match self.table {
-            Some(table) => (table.functions.iter().position(|one| one.mangled == name))
-                .ok_or_else(|| LowerError::Table(format!("it does not list the kernel {name}")))?,
-            None => 0,
-        };
-        let (local, unbounded) = self.unit.reach.stack(kernel);
+    /// Returns the flags that follow from the code of a kernel and of the functions that it may call.
+    fn flags(&self, kernel: Value<'c>, functions: &KernelFunctions<'c>) -> u32 {
         let mut flags = 0;
         if self.unit.reach.has_barrier(kernel) {
             flags |= kernel_flags::BARRIER;
@@ -184,6 +175,24 @@ impl<'c> Tables<'_, 'c> {
         if functions.exchanges_values {
             flags |= kernel_flags::EXCHANGES_VALUES;
         }
+        flags
+    }
+
+    fn kernel(
+        &self,
+        kernel: Value<'c>,
+        functions: &KernelFunctions<'c>,
+        large: bool,
+        options: &Options<'_>,
+    ) -> Result<Value<'c>, LowerError> {
+        let name = kernel.name();
+        let number = match self.table {
+            Some(table) => (table.functions.iter().position(|one| one.mangled == name))
+                .ok_or_else(|| LowerError::Table(format!("it does not list the kernel {name}")))?,
+            None => 0,
+        };
+        let (local, unbounded) = self.unit.reach.stack(kernel);
+        let mut flags = self.flags(kernel, functions);
         if unbounded {
             flags |= kernel_flags::UNBOUNDED_STACK;
         }
@@ -208,6 +217,9 @@ impl<'c> Tables<'_, 'c> {
                 self.record(&[name, self.int(32, u64::from(offset)), self.int(32, u64::from(bytes))])
             })
             .collect();
+        let pointers: Vec<_> = (functions.pointers.iter())
+            .map(|(&offset, &uses)| self.record(&[self.int(32, offset.into()), self.int(32, uses.into())]))
+            .collect();
         let sizes = |key: &str| -> Vec<u64> {
             let text = kernel.string_attribute(key).unwrap_or_default();
             text.split(',').filter_map(|part| part.trim().parse().ok()).collect()
@@ -226,6 +238,7 @@ impl<'c> Tables<'_, 'c> {
             pick(&functions.native, Version::Linear),
             pick(&functions.native, Version::Half),
             pick(&functions.native, Version::General),
+            pick(&functions.native, Version::Serial),
             pick(&functions.hooked, Version::Linear),
             pick(&functions.hooked, Version::Half),
             pick(&functions.hooked, Version::General),
@@ -250,6 +263,8 @@ impl<'c> Tables<'_, 'c> {
             self.int(32, cluster(2)),
             self.list("warpline.shared_variables", &shared),
             self.int(64, shared.len() as u64),
+            self.list("warpline.pointers", &pointers),
+            self.int(64, pointers.len() as u64),
         ]))
     }
 
