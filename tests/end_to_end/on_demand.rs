@@ -2,8 +2,9 @@
 
 use super::programs::{report, sources_of};
 use super::reproducible::without_environment;
-use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
+use crate::support_programs::{Outcome, build, root, run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -130,4 +131,31 @@ fn a_missing_compiler_is_reported() {
     let counted = run_with(&ahead, &folder, &[], missing);
     assert!(counted.status.success(), "{}", counted.describe());
     assert_eq!(launches(&folder), 3);
+}
+
+/// If the compiler takes long, a terminal shows what the run waits for; a file does not, because it is compared.
+#[test]
+fn a_terminal_shows_what_a_run_waits_for() {
+    let folder = work_folder("hooks_take_long");
+    let source = folder.join("many.cu");
+    std::fs::write(&source, MANY).expect("source written");
+    let executable = build(&[source], &["-O2".to_owned()], &folder);
+    let slow = folder.join("slow");
+    let text = format!("#!/bin/sh\nsleep 4\nexec '{}' \"$@\"\n", warpline_cc().display());
+    std::fs::write(&slow, text).expect("script written");
+    std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o755)).expect("made executable");
+    let on_a_terminal = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    for (terminal, expected) in [(true, 1), (false, 0)] {
+        _ = std::fs::remove_dir_all(folder.join("cache"));
+        let mut command = if terminal { Command::new("python3") } else { Command::new(warpline()) };
+        if terminal {
+            command.args(["-c", on_a_terminal]).arg(warpline());
+        }
+        command.args(["run", "-o"]).arg(folder.join("profile.wlprof")).arg("--").arg(&executable);
+        command.env("XDG_CACHE_HOME", folder.join("cache")).env("WARPLINE_CC", &slow);
+        let outcome = run(&mut command, &folder, "waited");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        let shown = outcome.stdout.clone() + &outcome.stderr;
+        assert_eq!(shown.matches("warpline-cc compiles device code").count(), expected, "{shown}");
+    }
 }

@@ -6,9 +6,15 @@ use crate::cuda::error::{self, Error};
 use crate::output::message;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 use warpline_format::operation::Followed;
+
+/// The time after which a message explains what the program waits for.
+const LONG: Duration = Duration::from_secs(3);
 
 /// Compiles a module's LLVM IR and returns the shared object.
 pub fn shared_object(text: &str) -> Result<PathBuf, Error> {
@@ -45,7 +51,7 @@ fn make(options: &[String], suffix: &str, content: &[u8]) -> Result<PathBuf, Err
     let (source, made) = (folder.join(format!("{own}.{suffix}")), folder.join(format!("{own}.so")));
     fs::write(&source, content).map_err(unwritable)?;
     let mut command = compiler.command();
-    let status = command.args(options).arg("-o").args([&made, &source]).stdout(Stdio::null()).status();
+    let status = wait(command.args(options).arg("-o").args([&made, &source]).stdout(Stdio::null()));
     // The source of the shared object is not needed any more; if it cannot be removed, nothing is lost.
     _ = fs::remove_file(&source);
     match status {
@@ -57,6 +63,21 @@ fn make(options: &[String], suffix: &str, content: &[u8]) -> Result<PathBuf, Err
     // The file is renamed, so that other processes that load it see either the complete file or no file.
     fs::rename(&made, &path).map_err(unwritable)?;
     Ok(path)
+}
+
+/// Runs a command. If it takes long, a message on a terminal explains what the program waits for.
+fn wait(command: &mut Command) -> std::io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
+    let (ended, has_ended) = channel::<()>();
+    let explaining = std::thread::spawn(move || {
+        if has_ended.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout) && std::io::stderr().is_terminal() {
+            message::note_once("warpline-cc compiles device code for this run; later runs use the result".into());
+        }
+    });
+    let status = child.wait();
+    drop(ended);
+    _ = explaining.join();
+    status
 }
 
 fn failed(cause: &str) -> Error {
