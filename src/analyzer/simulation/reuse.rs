@@ -13,8 +13,12 @@ use warpline_format::event::LaunchId;
 use warpline_simulator::hierarchy::Piece;
 use warpline_simulator::locality::{Distance, ReuseCells, Scope, ScopeQueue, ScopeRequest, Stores};
 
-/// Maximum number of commands that wait for the thread. The worker blocks if there are more.
-const WAITING: usize = 256;
+/// Maximum number of batches of commands that wait for the thread. The worker blocks if there are more.
+const WAITING: usize = 64;
+
+/// The bytes of requests from which on a batch of commands is sent. In launches of small blocks, waking the thread for
+/// each block takes longer than its requests.
+const BATCH: usize = 64 << 10;
 
 /// A launch of one worker, on the side that queues its requests.
 pub(super) struct LaunchScopes {
@@ -86,7 +90,11 @@ pub(super) enum ReuseServer {
 /// The link to another thread, which ends with it.
 pub(super) struct ReuseThread {
     /// `None` only while the thread is being stopped.
-    commands: Option<SyncSender<Command>>,
+    commands: Option<SyncSender<Vec<Command>>>,
+    /// The commands of the next batch.
+    waiting: Vec<Command>,
+    /// The bytes of their requests.
+    bytes: usize,
     results: Receiver<ReuseCells>,
     thread: Option<JoinHandle<()>>,
 }
@@ -101,7 +109,7 @@ impl ReuseServer {
         let (commands, queue) = sync_channel(WAITING);
         let (out, results) = sync_channel(1);
         let thread = std::thread::spawn(move || {
-            for command in queue {
+            for command in queue.into_iter().flatten() {
                 if let Some(cells) = scopes.apply(command)
                     && out.send(cells).is_err()
                 {
@@ -109,14 +117,19 @@ impl ReuseServer {
                 }
             }
         });
-        ReuseServer::Thread(ReuseThread { commands: Some(commands), results, thread: Some(thread) })
+        ReuseServer::Thread(ReuseThread {
+            commands: Some(commands),
+            waiting: Vec::new(),
+            bytes: 0,
+            results,
+            thread: Some(thread),
+        })
     }
 
     fn apply(&mut self, command: Command) {
         match self {
             ReuseServer::Here(scopes) => _ = scopes.apply(command),
-            // A thread that panicked is reported by `finish`.
-            ReuseServer::Thread(thread) => _ = thread.commands.as_ref().map(|commands| commands.send(command)),
+            ReuseServer::Thread(thread) => thread.push(command),
         }
     }
 
@@ -140,12 +153,30 @@ impl ReuseServer {
     fn finish(&mut self, launch: LaunchId) -> ReuseCells {
         match self {
             ReuseServer::Here(scopes) => scopes.finish(launch),
-            ReuseServer::Thread(_) => {
-                self.apply(Command::Finish { launch });
-                let ReuseServer::Thread(thread) = self else { return ReuseCells::new() };
+            ReuseServer::Thread(thread) => {
+                thread.push(Command::Finish { launch });
+                thread.send();
                 thread.results.recv().expect("the thread for reuse distances does not end before its worker")
             }
         }
+    }
+}
+
+impl ReuseThread {
+    fn push(&mut self, command: Command) {
+        if let Command::Serve { queue, .. } = &command {
+            self.bytes += queue.bytes();
+        }
+        self.waiting.push(command);
+        if self.bytes >= BATCH {
+            self.send();
+        }
+    }
+
+    /// Sends the commands that were pushed. A thread that panicked is reported by [`ReuseServer::finish`].
+    fn send(&mut self) {
+        self.bytes = 0;
+        _ = self.commands.as_ref().map(|commands| commands.send(std::mem::take(&mut self.waiting)));
     }
 }
 

@@ -32,6 +32,11 @@ struct Waiting<'a> {
 }
 
 impl ScopeQueue {
+    /// Returns the size of the requests in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Returns whether there are no requests.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
