@@ -40,6 +40,36 @@ impl Side {
     }
 }
 
+/// A valid copy.
+#[derive(Clone, Copy)]
+struct Transfer {
+    to: Rows,
+    from: Rows,
+    width: u64,
+    height: u64,
+    destination: Side,
+    source: Side,
+    /// Whether the copy counts as one to the device.
+    to_device: bool,
+    /// Whether the copy counts as one from the device.
+    from_device: bool,
+}
+
+impl Transfer {
+    fn crosses(&self) -> bool {
+        self.to_device != self.from_device
+    }
+
+    fn direction(&self) -> Direction {
+        match (self.from_device, self.to_device) {
+            (false, true) => Direction::HostToDevice,
+            (true, false) => Direction::DeviceToHost,
+            (true, true) => Direction::DeviceToDevice,
+            (false, false) => Direction::HostToHost,
+        }
+    }
+}
+
 impl Runtime {
     /// Returns the side of `bytes` bytes from `address`, or an error if they exceed their allocation.
     fn side(&self, address: u64, bytes: u64) -> Result<Side, Error> {
@@ -97,6 +127,31 @@ impl Runtime {
         if width == 0 || height == 0 {
             return Ok(());
         }
+        let transfer = self.transfer(to, from, width, height, kind)?;
+        // SAFETY: by the contract.
+        let unchanged = self.trace.is_on() && transfer.crosses() && unsafe { self.is_unchanged(&transfer) };
+        if self.trace.is_on() && transfer.crosses() && transfer.from_device {
+            self.fetched.note(to, from, width, height);
+        }
+        // SAFETY: by the contract; the sides were determined by `transfer`.
+        unsafe { self.move_rows(&transfer) };
+        if self.trace.is_on() {
+            self.write_copy(&transfer, unchanged, entry);
+        }
+        if transfer.from_device && !transfer.to_device && self.results.is_some() {
+            let path = self.path(entry);
+            // SAFETY: the copy has written these rows.
+            unsafe { self.compare_result(to, from, width, height, path) };
+        }
+        if transfer.to_device && self.roundings.is_some() {
+            let path = self.path(entry);
+            self.round_written(WrittenRows { rows: to, width, height }, Writer::Copy(path));
+        }
+        Ok(())
+    }
+
+    /// Returns the sides of a copy, or an error if it is not valid.
+    fn transfer(&self, to: Rows, from: Rows, width: u64, height: u64, kind: c_int) -> Result<Transfer, Error> {
         if height > 1 && (width > to.pitch || width > from.pitch) {
             return Err(error::INVALID_PITCH_VALUE);
         }
@@ -115,28 +170,37 @@ impl Runtime {
         if !fits {
             return Err(error::INVALID_VALUE);
         }
-        let device = |side: Side, known: bool| {
-            if known { side.device_address().is_some() } else { matches!(side, Side::Device(_)) }
-        };
         let (to_device, from_device) = match kind {
             0 => (false, false),
             1 => (true, false),
             2 => (false, true),
             3 => (true, true),
-            _ => (device(destination, false), device(source, false)),
+            _ => (matches!(destination, Side::Device(_)), matches!(source, Side::Device(_))),
         };
-        // SAFETY: the reasons for the copy apply.
+        Ok(Transfer { to, from, width, height, destination, source, to_device, from_device })
+    }
+
+    /// Returns whether the destination, or the device memory from which the source was copied, already has the bytes.
+    ///
+    /// # Safety
+    /// Host memory on either side is valid.
+    unsafe fn is_unchanged(&self, transfer: &Transfer) -> bool {
+        let Transfer { to, from, width, height, .. } = *transfer;
+        // SAFETY: by the contract.
         let same = |one: Rows, other: Rows| unsafe { already_there(one, other, width, height) };
-        let crosses = self.trace.is_on() && to_device != from_device;
-        let unchanged = crosses
-            && (same(to, from)
-                || to_device && self.origin(from, width, height).is_some_and(|origin| same(origin, from)));
-        if crosses && from_device {
-            self.fetched.note(to, from, width, height);
-        }
+        same(to, from)
+            || transfer.to_device && self.origin(from, width, height).is_some_and(|origin| same(origin, from))
+    }
+
+    /// Copies the bytes, and what the checks know of them.
+    ///
+    /// # Safety
+    /// Both sides are valid. They may overlap.
+    unsafe fn move_rows(&mut self, transfer: &Transfer) {
+        let Transfer { to, from, width, height, to_device, from_device, .. } = *transfer;
         for row in 0..height {
             let (from, to) = (from.start + row * from.pitch, to.start + row * to.pitch);
-            // SAFETY: device sides were checked; host sides are valid by the contract. The ranges may overlap.
+            // SAFETY: by the contract.
             unsafe { std::ptr::copy(from as *const u8, to as *mut u8, width as usize) };
             if let Some(shadow) = self.memory.shadow.as_ref().filter(|_| to_device) {
                 shadow.copy(to, from, width);
@@ -145,67 +209,54 @@ impl Runtime {
                 floats.copied(to..to + width, from_device.then_some(from));
             }
         }
-        let written = WrittenRows { rows: to, width, height };
-        let direction = match (from_device, to_device) {
-            (false, true) => Direction::HostToDevice,
-            (true, false) => Direction::DeviceToHost,
-            (true, true) => Direction::DeviceToDevice,
-            (false, false) => Direction::HostToHost,
+    }
+
+    /// Writes the events of a copy, which has been made.
+    fn write_copy(&mut self, transfer: &Transfer, unchanged: bool, entry: Entry) {
+        let Transfer { to, from, width, height, destination, source, to_device, from_device } = *transfer;
+        self.order_work(self.streams.order.current);
+        let path = self.path(entry);
+        let direction = transfer.direction();
+        let host = match direction {
+            Direction::HostToDevice => self.host_allocation(from.start),
+            Direction::DeviceToHost => self.host_allocation(to.start),
+            _ => None,
         };
-        if self.trace.is_on() {
-            self.order_work(self.streams.order.current);
-            let path = self.path(entry);
-            let host = match direction {
-                Direction::HostToDevice => self.host_allocation(from.start),
-                Direction::DeviceToHost => self.host_allocation(to.start),
-                _ => None,
-            };
-            self.trace.event(Event::Copy(Copy {
-                direction,
-                width,
-                height,
-                destination: destination.device_address().filter(|_| to_device),
-                destination_pitch: to.pitch,
-                source: source.device_address().filter(|_| from_device),
-                source_pitch: from.pitch,
-                host,
-                path,
-            }));
-            if unchanged {
-                self.trace.event(Event::Unchanged);
-            }
-            let (shared, pitch) = if to_device { (source, from.pitch) } else { (destination, to.pitch) };
-            if let Some(address) = shared.device_address()
-                && crosses
-                && self.memory.host_guard.is_some()
-            {
-                let writes = from_device;
-                self.trace.event(Event::CopyHostSide(CopyHostSide { address, pitch, width, height, writes, path }));
-            }
-            // For copies from and to pageable memory, the host waits (CUDA runtime API, "API synchronization
-            // behavior").
-            if let Some(stream) = self.streams.order.current
-                && [destination, source].contains(&Side::Host)
-            {
-                let blocking = self.streams.is_blocking(stream);
-                self.streams.order.wait_for_stream(stream, blocking);
-            }
-            if direction == Direction::DeviceToHost
-                && let Some(unwritten) = self.unwritten(from, width, height)
-            {
-                self.trace.event(Event::UninitialisedCopy(UninitialisedCopy { path, ..unwritten }));
-            }
+        self.trace.event(Event::Copy(Copy {
+            direction,
+            width,
+            height,
+            destination: destination.device_address().filter(|_| to_device),
+            destination_pitch: to.pitch,
+            source: source.device_address().filter(|_| from_device),
+            source_pitch: from.pitch,
+            host,
+            path,
+        }));
+        if unchanged {
+            self.trace.event(Event::Unchanged);
         }
-        if from_device && !to_device && self.results.is_some() {
-            let path = self.path(entry);
-            // SAFETY: the copy has written these rows.
-            unsafe { self.compare_result(to, from, width, height, path) };
+        let (shared, pitch) = if to_device { (source, from.pitch) } else { (destination, to.pitch) };
+        if let Some(address) = shared.device_address()
+            && transfer.crosses()
+            && self.memory.host_guard.is_some()
+        {
+            let writes = from_device;
+            self.trace.event(Event::CopyHostSide(CopyHostSide { address, pitch, width, height, writes, path }));
         }
-        if to_device && self.roundings.is_some() {
-            let path = self.path(entry);
-            self.round_written(written, Writer::Copy(path));
+        // For copies from and to pageable memory, the host waits (CUDA runtime API, "API synchronization
+        // behavior").
+        if let Some(stream) = self.streams.order.current
+            && [destination, source].contains(&Side::Host)
+        {
+            let blocking = self.streams.is_blocking(stream);
+            self.streams.order.wait_for_stream(stream, blocking);
         }
-        Ok(())
+        if direction == Direction::DeviceToHost
+            && let Some(unwritten) = self.unwritten(from, width, height)
+        {
+            self.trace.event(Event::UninitialisedCopy(UninitialisedCopy { path, ..unwritten }));
+        }
     }
 
     /// With the initialisation check, returns the bytes of a copy to the host that nothing has written.

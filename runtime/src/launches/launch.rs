@@ -1,37 +1,24 @@
-//! A kernel launch: checks, filters, the choice of the warp function, and its events.
+//! A kernel launch: checks, filters, and the events before the kernel runs. `execute.rs` runs it.
 
-use super::serial::serial_function;
+use super::execute::Work;
 use crate::call_paths::Entry;
 use crate::cuda::error::{self, Error};
-use crate::device::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
-use crate::device::execution::parallel::{self, Form, run_blocks};
-use crate::device::execution::scheduled::{Plan, Scheduled};
-use crate::device::execution::warp::{Geometry, Mode, Pause, Running, Stop};
+use crate::device::execution::warp::{Geometry, Stop};
 use crate::device::faults::cause::code_of;
-use crate::device::faults::signal::Guard;
-use crate::device::faults::{check, message as fault_message};
-use crate::device::floats::Floats;
-use crate::device::initialisation::{self, Initialisation};
 use crate::modules::configuration::{Configuration, cluster_of, known};
 use crate::modules::module::Member;
-use crate::modules::module::{Module, name, shared_variables};
+use crate::modules::module::{name, shared_variables};
 use crate::output::message;
 use crate::output::message::note_once;
 use crate::state::launched::{Counted, Drawn, Launched};
 use crate::state::runtime::{Kernel, Runtime};
-use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_void;
-use std::ops::Range;
-use std::ptr::null_mut;
-use warpline_format::abi::{self, KernelDescriptor, WarpFunction, count_cells, kernel_flags};
+use warpline_format::abi::{self, KernelDescriptor, kernel_flags};
 use warpline_format::budget;
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::cluster;
-use warpline_format::event::{
-    BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched, PathId, SharedVariable,
-};
-use warpline_format::options::Check;
-use warpline_format::schedule::{self, Shape};
+use warpline_format::event::{Event, Launch, LaunchId, NotLaunched, SharedVariable};
+use warpline_format::occupancy::Registers;
 
 /// The minimum stack of a lane, in bytes, if the compiler cannot bound the stack.
 const UNBOUNDED_LOCAL: u64 = 16 << 10;
@@ -207,6 +194,44 @@ impl Runtime {
         Ok(())
     }
 
+    fn geometry(&self, kernel: &KernelDescriptor, configuration: &Configuration, workspace: u64) -> Geometry {
+        let local = u64::from(kernel.local_bytes);
+        let unbounded = kernel.flags & kernel_flags::UNBOUNDED_STACK != 0;
+        let local_limit = if unbounded { local + self.limits.stack.max(UNBOUNDED_LOCAL) } else { local };
+        let local_limit = local_limit.next_multiple_of(64);
+        let static_shared = u64::from(kernel.static_shared);
+        Geometry {
+            grid: configuration.grid,
+            block: configuration.block,
+            shared_bytes: static_shared + configuration.shared,
+            dynamic_shared: configuration.shared as u32,
+            reserved_shared: kernel.flags & kernel_flags::RESERVED_SHARED != 0,
+            local_limit,
+            // The value is not a power of two, so that the lanes' stacks do not compete for the same set of the host's
+            // cache.
+            local_stride: local_limit + 64,
+            workspace,
+            cluster: cluster_of(kernel, configuration),
+        }
+    }
+
+    /// Returns the registers per thread of a kernel in blocks of this number of threads.
+    fn fitting_registers(&self, member: Member, threads: u32) -> Registers {
+        let module = &self.modules[member.module];
+        let device = &self.options.device;
+        let wanted = device.registers(known(&module.kernels()[member.index]), self.options.stated);
+        let registers = device.fitting(wanted, threads);
+        if registers.count < wanted.count {
+            let (name, wanted, registers) = (module.kernel_name(member.index), wanted.count, registers.count);
+            note_once(format!(
+                "kernel {name}: {wanted} registers per thread, of which a block of {threads} threads can have {registers}; it \
+                 runs as with these (a GPU would refuse this build with cudaErrorLaunchOutOfResources unless \
+                 __launch_bounds__({threads}) permits it)"
+            ));
+        }
+        registers
+    }
+
     /// Runs one kernel whose configuration was checked, and writes its events. `resident` of its blocks share an SM.
     pub(crate) fn begin(
         &mut self,
@@ -228,39 +253,11 @@ impl Runtime {
         let (id, traced) = (counted.id, counted.traced);
         let module = &self.modules[member.module];
         let kernel = &module.kernels()[member.index];
-        let local = u64::from(kernel.local_bytes);
-        let unbounded = kernel.flags & kernel_flags::UNBOUNDED_STACK != 0;
-        let local_limit = if unbounded { local + self.limits.stack.max(UNBOUNDED_LOCAL) } else { local };
-        let local_limit = local_limit.next_multiple_of(64);
-        let static_shared = u64::from(kernel.static_shared);
-        let geometry = Geometry {
-            grid: configuration.grid,
-            block: configuration.block,
-            shared_bytes: static_shared + configuration.shared,
-            dynamic_shared: configuration.shared as u32,
-            reserved_shared: kernel.flags & kernel_flags::RESERVED_SHARED != 0,
-            local_limit,
-            // The value is not a power of two, so that the lanes' stacks do not compete for the same set of the host's
-            // cache.
-            local_stride: local_limit + 64,
-            workspace,
-            cluster: cluster_of(kernel, &configuration),
-        };
+        let geometry = self.geometry(kernel, &configuration, workspace);
         let sample = self.sample(member, &configuration);
         let recorded = if self.estimating { 1 } else { self.options.block_share.max(1) };
         let share = sample.as_ref().map_or(recorded, |sample| sample.share);
-        let device = &self.options.device;
-        let wanted = device.registers(known(kernel), self.options.stated);
-        let registers = device.fitting(wanted, geometry.threads());
-        if registers.count < wanted.count {
-            let (name, threads) = (module.kernel_name(member.index), geometry.threads());
-            let (wanted, registers) = (wanted.count, registers.count);
-            note_once(format!(
-                "kernel {name}: {wanted} registers per thread, of which a block of {threads} threads can have {registers}; it \
-                 runs as with these (a GPU would refuse this build with cudaErrorLaunchOutOfResources unless \
-                 __launch_bounds__({threads}) permits it)"
-            ));
-        }
+        let registers = self.fitting_registers(member, geometry.threads());
         let launch = Launch {
             id,
             module: module.id,
@@ -296,258 +293,10 @@ impl Runtime {
         let share = if traced { Some(share) } else { (checked && hooked).then_some(1) };
         let before = self.trace.recorded_bytes();
         let sample = sample.map(|sample| sample.blocks);
-        let stop = self.run(member, geometry, resident, share, (sample, parameters), path);
+        let stop = self.run(&Work { id, member, geometry, resident, share, sample, parameters, path });
         self.count_work(&counted, Some(self.trace.recorded_bytes() - before));
         stop
     }
-
-    /// Runs the kernel and writes the launch's remaining events.
-    fn run(
-        &mut self,
-        member: Member,
-        geometry: Geometry,
-        resident: u32,
-        share: Option<u64>,
-        (sample, parameters): (Option<BTreeSet<u64>>, &[u64]),
-        path: PathId,
-    ) -> Option<Stop> {
-        let id = self.launches - 1;
-        let epoch = self.memory.registry.epoch;
-        let check = self.options.check;
-        let module = &mut self.modules[member.module];
-        let interleave = self.options.interleave && module.is_hooked();
-        // Blocks that do not run, and code that is not checked, may write any memory.
-        let followed =
-            self.memory.shadow.is_some() && sample.is_none() && initialisation::sees_all(module, member.index);
-        if !followed {
-            self.memory.assume_written();
-        }
-        if let Some(values) = self.values.as_mut() {
-            values.begin_launch(id);
-        }
-        let rounds = self.roundings.is_some() && module.is_hooked();
-        let is_hidden = self.roundings.is_some() && !initialisation::sees_all(module, member.index);
-        if let Some(roundings) = self.roundings.as_mut() {
-            roundings.begin_launch(id, &self.memory);
-        }
-        module.refresh_ranges(epoch, check, interleave || followed || rounds);
-        if let Some(stops) = &mut self.stops {
-            stops.begin(module, path);
-        }
-        let sites = module.table.sites.len();
-        let count_cells = module.descriptor().count_cells as usize;
-        let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
-        let kernel = &module.kernels()[member.index];
-        // Only the scheduler tracks which warps wait at named barriers; block-by-block execution does not.
-        let named = kernel.flags & kernel_flags::NAMED_BARRIERS != 0;
-        let clustered = cluster::blocks(geometry.cluster) > 1;
-        let waits = named || clustered || kernel.flags & kernel_flags::MAY_WAIT != 0;
-        let barrier = kernel.flags & kernel_flags::BARRIER != 0;
-        // A stack that overflows is reported at once, which only one thread may do.
-        let parallel = kernel_flags::INDEPENDENT_BLOCKS;
-        let independent = kernel.flags & (parallel | kernel_flags::UNBOUNDED_STACK) == parallel;
-        let with_hooks = module.hooked_kernel(member.index);
-        let deep =
-            (kernel.flags | with_hooks.flags) & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
-        let serial = serial_function(kernel, parameters, &self.memory.registry);
-        let linear = serial.or(kernel.native_linear);
-        let native = choose(geometry.block, linear, kernel.native_half, kernel.native_general);
-        // If there is no version without hooks, blocks that are not traced also run with hooks.
-        let all_hooked =
-            interleave || followed || rounds || (module.is_hooked() && (self.always_check || native.is_none()));
-        let hooked =
-            choose(geometry.block, with_hooks.hooked_linear, with_hooks.hooked_half, with_hooks.hooked_general);
-        let shape = Shape {
-            blocks: geometry.blocks(),
-            warps: geometry.warps(),
-            sms: self.options.device.sms,
-            resident,
-            turn: self.options.device.turn,
-            cluster: cluster::blocks(geometry.cluster) as u32,
-            order: if interleave { self.options.device.order.interleaved() } else { self.options.device.order },
-        };
-        let threads = geometry.thread_table();
-        let plan = Plan {
-            geometry,
-            hooked: hooked.filter(|_| all_hooked || share.is_some()),
-            native,
-            share: share.unwrap_or(0),
-            sample: sample.as_ref(),
-            arguments: parameters.as_ptr().cast(),
-            counts: counts.as_mut_ptr(),
-            cells: counts.len(),
-            counted_blocks: if counts.is_empty() { 0..0 } else { module.reachable_blocks(kernel.function) },
-            stack_bytes: if deep { DEEP_STACK_BYTES } else { STACK_BYTES },
-            slots_per_sm: shape.slots_per_sm(),
-            threads: &threads,
-            // Each turn then contains one access, and no block runs ahead of the others.
-            clusters: named || clustered,
-            waits: waits || interleave,
-            interleave,
-            initialisation: followed,
-            all_hooked,
-        };
-        let mut running = Running {
-            scheduler: null_mut(),
-            current: null_mut(),
-            mode: Mode::Scheduled,
-            pause: Pause::Finished,
-            stop: None,
-            fault_warp: null_mut(),
-            trace: &raw mut self.trace,
-            memory: &raw mut self.memory,
-            module: &raw mut self.modules[member.module],
-            kernel: member.index,
-            launch: id,
-            check,
-            tolerant: self.by_hand,
-            reserved_shared: geometry.reserved_shared,
-            interleave,
-            open_ranges: Vec::new(),
-            initialisation: followed.then(|| Initialisation::new(sites, self.options.check_init)),
-            values: self.values.as_mut().filter(|_| followed).map_or(null_mut(), |values| values),
-            roundings: self.roundings.as_mut().map_or(null_mut(), |roundings| roundings),
-            floats: self.floats.as_mut().map_or(null_mut(), |floats| floats),
-            stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
-            parameters: addresses_of(parameters),
-            reported: HashSet::new(),
-            parted: BTreeSet::new(),
-            faults: Vec::new(),
-            divergent: Vec::new(),
-            different: Vec::new(),
-            stacks_end: 0,
-            printed: &raw mut self.printed,
-            printed_limit: self.limits.printf,
-            heap: &raw mut self.heap,
-            children: &raw mut self.children,
-            clock_base: self.clock,
-            clock_end: 0,
-        };
-        let running_now = &raw mut running;
-        let mut warp_blocks = Vec::new();
-        // SAFETY: all data to which the launch points is in `self` or in this frame; nothing else uses it until the
-        // launch has ended.
-        unsafe {
-            let guard = Guard::install(running_now);
-            let mut caught = None;
-            let entry = plan.hooked.or(plan.native);
-            let scheduled = plan.hooked.is_some() || plan.waits || plan.sample.is_some();
-            self.arena.spare_counts.resize(count_cells, 0);
-            // Blocks are assigned to the SMs in turn, so a small grid leaves the last SMs empty.
-            let used_sms = u64::from(shape.sms).min(shape.blocks);
-            // Without a trace, nothing depends on the order of independent blocks.
-            let threads = if independent && !self.trace.is_on() { parallel::threads().min(shape.blocks) } else { 1 };
-            let residents = if scheduled { u64::from(resident) * used_sms } else { threads };
-            let entry = entry.filter(|_| match self.arena.prepare(&geometry, residents) {
-                Ok(()) => true,
-                Err(cause) => {
-                    message::note(&cause.to_string());
-                    (*running_now).stop = Some(Stop::OutOfMemory);
-                    false
-                }
-            });
-            (*running_now).stacks_end = self.arena.locals_end();
-            match entry {
-                None => {
-                    (*running_now).stop.get_or_insert(Stop::IllegalInstruction);
-                }
-                Some(_) if scheduled => {
-                    let trace = &raw mut self.trace;
-                    let mut warps = Scheduled::new(plan, running_now, trace, &mut self.arena, residents as usize);
-                    let stopped = schedule::run(&shape, &mut warps).is_err();
-                    warp_blocks = warps.finish(stopped);
-                }
-                Some(entry) => {
-                    let form = Form { entry, barrier, threads };
-                    caught = run_blocks(&plan, form, running_now, &mut self.arena);
-                }
-            }
-            if let Some(caught) = caught.or_else(|| guard.caught()) {
-                report_caught(running_now, caught);
-            }
-        }
-        self.clock += running.clock_end;
-        // SAFETY: the pointer is null, or refers to a warp of this launch, which is still in the arena.
-        let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
-        let Running { stop, faults, divergent, different, parted, initialisation, .. } = running;
-        for event in self.floats.iter_mut().flat_map(Floats::end_launch) {
-            self.trace.event(event);
-        }
-        let values = self.values.as_mut().filter(|_| followed).map(|values| values.end_launch(&self.memory));
-        for event in values.into_iter().flatten() {
-            self.trace.event(event);
-        }
-        if let Some(roundings) = self.roundings.as_mut() {
-            roundings.end_launch(&self.memory, is_hidden);
-        }
-        self.write_roundings();
-        for read in initialisation.into_iter().flat_map(Initialisation::into_reads) {
-            self.trace.event(Event::UninitialisedRead(read));
-        }
-        for barrier in divergent {
-            self.trace.event(Event::DivergentBarrier(barrier));
-        }
-        for barriers in different {
-            self.trace.event(Event::DifferentBarriers(barriers));
-        }
-        for fault in faults {
-            self.trace.event(Event::Fault(fault));
-        }
-        if share.is_some() && !parted.is_empty() {
-            self.trace.event(Event::Parted { launch: id, branches: parted.into_iter().collect() });
-        }
-        if !warp_blocks.is_empty() {
-            self.trace.event(Event::WarpBlocks { launch: id, blocks: warp_blocks });
-        }
-        let (blocks, branches) = count_events(&self.modules[member.module], &counts);
-        let error = stop.as_ref().map_or(error::SUCCESS, code_of);
-        if let Some(cause) = stop {
-            self.stopped(id, cause, last_block);
-        }
-        self.trace.event(Event::LaunchEnd(LaunchEnd { id, error, blocks, branches }));
-        for live in std::mem::take(&mut self.heap.freed) {
-            self.memory.reclaim(&live);
-            self.trace.event(Event::Free { id: live.id, path: 0 });
-        }
-        let lost = self.printed.end_launch();
-        if lost > 0 {
-            let name = self.modules[member.module].kernel_name(member.index);
-            note_once(format!(
-                "kernel {name} printed more than the device's buffer holds ({} bytes): {lost} calls of printf, the oldest of the \
-                 launch, are lost, as on a GPU; cudaDeviceSetLimit(cudaLimitPrintfFifoSize, …) makes it larger",
-                self.limits.printf
-            ));
-        }
-        // On a GPU, the next launch prints the waiting output. After a failure, no further call of the program would
-        // print it.
-        if stop.is_some() || self.printed.len() as u64 > self.limits.printf {
-            self.flush_output();
-        }
-        stop
-    }
-}
-
-/// Returns the version of a warp function that matches the block's shape.
-fn choose(
-    block: [u32; 3],
-    linear: Option<WarpFunction>,
-    half: Option<WarpFunction>,
-    general: Option<WarpFunction>,
-) -> Option<WarpFunction> {
-    let [x, y, z] = block;
-    if (y == 1 && z == 1) || x % 32 == 0 {
-        linear.or(general)
-    } else if x % 16 == 0 {
-        half.or(general)
-    } else {
-        general
-    }
-}
-
-/// Returns the addresses of a parameter buffer.
-fn addresses_of(parameters: &[u64]) -> Range<u64> {
-    let bytes = parameters.as_ptr_range();
-    bytes.start as u64..bytes.end as u64
 }
 
 /// Copies a launch's arguments into a parameter buffer.
@@ -576,74 +325,4 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
         }
     }
     Ok(buffer)
-}
-
-/// Reports a fault that the processor found.
-///
-/// # Safety
-/// `running` is a launch whose warps are still in the arena.
-unsafe fn report_caught(running: *mut Running, caught: crate::device::faults::signal::Caught) {
-    // SAFETY: by the contract.
-    unsafe {
-        let warp = (*running).fault_warp;
-        if warp.is_null() {
-            return;
-        }
-        let lane = (*warp).context.live.trailing_zeros() as usize;
-        match (*running).stop {
-            Some(Stop::IllegalAddress) => {
-                let mut text = format!("Invalid access to address {:#x}, found by the processor", caught.address);
-                let registry = &(*(*running).memory).registry;
-                let meant = registry.nearest_array(caught.address);
-                fault_message::neighbourhood(&mut text, registry, meant, caught.address, 1);
-                if (*running).check == Check::Off {
-                    text.push_str("\n    For the source line: warpline run --check stop");
-                } else if (*warp).hooked {
-                    text.push_str("\n    The check of accesses let it pass, so the line is not known.");
-                } else {
-                    text.push_str(
-                        "\n    The kernel ran without its hooks (filters, WARPLINE=0), so the line is not known.",
-                    );
-                }
-                fault_message::pointer(warp, lane, &text);
-                check::note(warp, lane, FaultKind::Hardware, u32::MAX, caught.address, true);
-            }
-            Some(Stop::StackOverflow) => fault_message::pointer(warp, lane, "Stack overflow in device code"),
-            _ => {
-                let what = format!("Device code stopped by signal {}", caught.signal);
-                fault_message::pointer(warp, lane, &what);
-            }
-        }
-    }
-}
-
-/// Returns the counts of the basic blocks and branches that ran.
-fn count_events(module: &Module, counts: &[u64]) -> (Vec<BlockCount>, Vec<BranchCount>) {
-    let cell = |at: u64| counts.get(at as usize).copied().unwrap_or(0);
-    let blocks = (0..module.descriptor().block_count)
-        .map(|block| {
-            let of = |which: u64| cell(count_cells::of_block(block) + which);
-            let [executions, lanes, partial] =
-                [count_cells::EXECUTIONS, count_cells::LANES, count_cells::PARTIAL].map(of);
-            BlockCount { block: block as u32, executions, lanes, partial }
-        })
-        .filter(|count| count.executions != 0)
-        .collect();
-    let branches = module
-        .branch_cells()
-        .iter()
-        .enumerate()
-        .filter_map(|(branch, &first)| {
-            let first = u64::from(first);
-            let sides = module.table.branches.get(branch).map_or(2, |branch| branch.sides);
-            let executions = cell(first);
-            (executions != 0).then(|| BranchCount {
-                branch: branch as u32,
-                executions,
-                divergent: cell(first + count_cells::DIVERGENT),
-                lanes: (0..u64::from(sides)).map(|side| cell(first + count_cells::BRANCH_FIXED + side)).collect(),
-            })
-        })
-        .collect();
-    (blocks, branches)
 }

@@ -4,6 +4,7 @@ pub(crate) mod argument_events;
 pub mod children;
 pub(crate) mod cooperative;
 pub mod copy;
+mod execute;
 pub(crate) mod failed;
 pub(crate) mod fetched;
 pub mod graph_work;

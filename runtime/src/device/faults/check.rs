@@ -3,6 +3,7 @@
 use super::access::Access;
 use super::base;
 use super::message;
+use crate::device::execution::cluster::Cluster;
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::warp::{Running, Stop, Warp};
 use crate::memory::registry::Registry;
@@ -22,126 +23,20 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     // SAFETY: by the contract; the memory's registry is not changed while the kernel runs, except
     // by the device heap, on this very thread.
     let (running, registry) = unsafe { (&mut *(*warp).running, &(*(*(*warp).running).memory).registry) };
-    let shared_site = access.space == Space::Shared as u32;
     // SAFETY: by the contract.
-    let (shared, shared_bytes) = unsafe { ((*warp).context.shared as u64, (*warp).context.shared_bytes) };
+    let judge = unsafe { Judge::new(warp, range, &access, running, registry) };
+    let judged = judge.judge_all();
+    let variable = judge.variable;
     // SAFETY: by the contract.
-    let reserved = unsafe { u64::from((*warp).context.reserved_offset) };
-    let reserved = reserved..reserved + reserved_shared::BYTES;
-    let local_site = access.space == Space::Local as u32;
-    // For a local access, lowered code provides the valid range.
-    let variable = if local_site { unsafe { range.read() } } else { SiteRange { low: 0, high: 0 } };
-    let mut good = 0;
-    let mut bad: Option<(usize, FaultKind)> = None;
-    let mut misaligned_local = None;
-    let mut last = None;
-    // A range that is valid only for this launch.
-    let mut passing = None;
-    let shared_range = SiteRange { low: shared, high: (shared + shared_bytes).saturating_sub(1) };
-    let together = match running.check {
-        Check::Off => None,
-        _ => together(&access, running, registry, (shared_site, &shared_range)),
-    };
-    match together {
-        Some(Together::Shared) => passing = (!shared_site).then_some(shared_range),
-        Some(Together::Allocation(range)) => last = Some(range),
-        None => {}
-    }
-    if together.is_some() {
-        good = access.mask;
-    }
-    for lane in lanes(access.mask & !good) {
-        let address = access.addresses[lane];
-        let bytes = u64::from(access.bytes.max(1));
-        // SAFETY: by the contract.
-        let stack = unsafe { (*warp).context.local as u64 + lane as u64 * (*warp).context.local_stride };
-        // If a local access leads to other memory, the address that it leads to.
-        let place = if local_site { stack.wrapping_add(address) } else { address };
-        let misaligned = access.align > 1 && !address.is_multiple_of(u64::from(access.align));
-        let is_local = if local_site { !leads_elsewhere(running, place) } else { region(place) == Region::Local };
-        if misaligned && is_local {
-            misaligned_local.get_or_insert(lane);
-        }
-        let kind = if running.check == Check::Off {
-            None
-        } else if misaligned && !is_local {
-            Some(FaultKind::Misaligned)
-        } else if local_site && inside(&variable, address, bytes) {
-            None
-        } else if local_site && is_local {
-            Some(FaultKind::LocalOutOfBounds)
-        } else if shared_site || region(place) == Region::Shared {
-            let offset = place.wrapping_sub(shared);
-            let own = offset.checked_add(bytes).is_some_and(|end| end <= shared_bytes);
-            // SAFETY: by the contract; a cluster outlives its warps.
-            let cluster = unsafe { (*warp).cluster.as_ref() };
-            let elsewhere = || cluster.is_some_and(|cluster| cluster.holds(place, bytes));
-            let fits = own || is_reserved(running, &reserved, offset, bytes) || elsewhere();
-            passing = (own && !shared_site).then_some(SiteRange { low: shared, high: shared + shared_bytes - 1 });
-            (!fits).then_some(FaultKind::SharedOutOfBounds)
-        } else if region(place) == Region::Local {
-            let stacks = SiteRange { low: windows::LOCAL, high: running.stacks_end - 1 };
-            let fits = inside(&stacks, place, bytes);
-            passing = fits.then_some(stacks);
-            (!fits).then_some(FaultKind::LocalOutOfBounds)
-        } else if region(place) == Region::Arguments {
-            passing =
-                Some(SiteRange { low: windows::ARGUMENTS, high: windows::ARGUMENTS + windows::ARGUMENTS_BYTES - 1 });
-            None
-        } else if running.parameters.contains(&place) {
-            let found = SiteRange { low: running.parameters.start, high: running.parameters.end - 1 };
-            passing = Some(found);
-            (!inside(&found, place, bytes)).then_some(FaultKind::OutOfBounds)
-        } else {
-            match last.filter(|range: &SiteRange| inside(range, place, bytes)) {
-                Some(_) => None,
-                None => match registry.find(place) {
-                    Some(live) => {
-                        let found = SiteRange { low: live.start(), high: live.start() + live.bytes - 1 };
-                        last = Some(found);
-                        (!inside(&found, place, bytes)).then_some(FaultKind::OutOfBounds)
-                    }
-                    None if registry.find_freed(place).is_some() => Some(FaultKind::Freed),
-                    None => Some(FaultKind::OutOfBounds),
-                },
-            }
-        };
-        match kind {
-            None => good |= 1 << lane,
-            Some(kind) => {
-                bad.get_or_insert((lane, kind));
-            }
-        }
-    }
-    // SAFETY: by the contract; the runtime's own, or null.
-    let stops = unsafe { running.stops.as_mut() };
-    let open = |new: &SiteRange| stops.as_ref().is_some_and(|stops| stops.keeps_open(access.site, new, registry));
-    // If warps take turns, stores call this function each time, and loads call it again after the next store. SAFETY:
-    // the contract guarantees it; the module belongs to the launch.
-    let sites = unsafe { &(*running.module).table.sites };
-    let keeps = !running.interleave || sites.get(access.site as usize).is_some_and(Site::is_plain_load);
-    if running.interleave && running.check == Check::Off {
-        passing = Some(SiteRange { low: 0, high: i64::MAX as u64 });
-    }
-    let kept = last.or(passing).filter(|_| !shared_site && !local_site && keeps);
-    if let Some(new) = kept.filter(|new| !open(new)) {
-        if running.interleave {
-            running.open_ranges.push(range);
-        }
-        // SAFETY: by the contract; the module belongs to the launch.
-        unsafe {
-            range.write(new);
-            (*running.module).passing |= last.is_none();
-        }
-    }
-    if let Some(lane) = misaligned_local.filter(|_| bad.is_none() && running.check != Check::Off) {
+    unsafe { keep_range(running, registry, range, &access, &judged) };
+    if let Some(lane) = judged.misaligned_local.filter(|_| judged.bad.is_none() && running.check != Check::Off) {
         // SAFETY: by the contract.
         unsafe { remark(warp, lane, &access, &variable) };
     }
-    let Some((lane, kind)) = bad else { return Ok(good) };
+    let Some((lane, kind)) = judged.bad else { return Ok(judged.good) };
     if running.tolerant && kind == FaultKind::OutOfBounds {
         // SAFETY: by the contract.
-        if let Some(lanes) = unsafe { tolerated(warp, lane, good, &access, &variable) } {
+        if let Some(lanes) = unsafe { tolerated(warp, lane, judged.good, &access, &variable) } {
             return Ok(lanes);
         }
     }
@@ -155,18 +50,215 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
         module.reported.is_first(access.site, &module.table)
     };
     if is_reported {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract; the accesses at which the program stops are the runtime's own, or null.
         unsafe {
             report(warp, lane, kind, &access, &variable, stopped);
-            if let Some(stops) = stops {
+            if let Some(stops) = running.stops.as_mut() {
                 stops.at_fault(warp, &access, kind);
             }
         }
     }
     match (stopped, kind) {
-        (false, _) => Ok(good),
+        (false, _) => Ok(judged.good),
         (true, FaultKind::Misaligned) => Err(Stop::Misaligned),
         (true, _) => Err(Stop::IllegalAddress),
+    }
+}
+
+/// The result of the check of an access.
+#[derive(Default)]
+struct Judged {
+    /// The lanes that may continue.
+    good: u32,
+    /// The first lane that may not, and the reason.
+    bad: Option<(usize, FaultKind)>,
+    /// The first lane with a misaligned access to a local variable.
+    misaligned_local: Option<usize>,
+    /// The live allocation of the last lane that accessed one.
+    last: Option<SiteRange>,
+    /// A range that is valid only for this launch.
+    passing: Option<SiteRange>,
+}
+
+/// What decides whether the lanes of an access may continue.
+struct Judge<'a> {
+    access: &'a Access<'a>,
+    running: &'a Running,
+    registry: &'a Registry,
+    /// The cluster of the block, if it has one.
+    cluster: Option<&'a Cluster>,
+    /// The block's shared memory.
+    shared: SiteRange,
+    /// The offsets of the reserved shared memory.
+    reserved: Range<u64>,
+    /// For a local access, the valid range, which lowered code provides.
+    variable: SiteRange,
+    is_shared: bool,
+    is_local: bool,
+    /// The stack of lane 0, and the distance of the lanes' stacks.
+    stacks: [u64; 2],
+}
+
+impl<'a> Judge<'a> {
+    /// # Safety
+    /// The requirements of [`check`] apply.
+    unsafe fn new(
+        warp: *mut Warp,
+        range: *mut SiteRange,
+        access: &'a Access<'a>,
+        running: &'a Running,
+        registry: &'a Registry,
+    ) -> Judge<'a> {
+        let is_local = access.space == Space::Local as u32;
+        // SAFETY: by the contract; a cluster outlives its warps.
+        unsafe {
+            let context = &(*warp).context;
+            let (shared, reserved) = (context.shared as u64, u64::from(context.reserved_offset));
+            Judge {
+                access,
+                running,
+                registry,
+                cluster: (*warp).cluster.as_ref(),
+                shared: SiteRange { low: shared, high: (shared + context.shared_bytes).saturating_sub(1) },
+                reserved: reserved..reserved + reserved_shared::BYTES,
+                variable: if is_local { range.read() } else { SiteRange { low: 0, high: 0 } },
+                is_shared: access.space == Space::Shared as u32,
+                is_local,
+                stacks: [context.local as u64, context.local_stride],
+            }
+        }
+    }
+
+    fn judge_all(&self) -> Judged {
+        let mut judged = Judged::default();
+        let together = match self.running.check {
+            Check::Off => None,
+            _ => together(self.access, self.running, self.registry, (self.is_shared, &self.shared)),
+        };
+        match together {
+            Some(Together::Shared) => judged.passing = (!self.is_shared).then_some(self.shared),
+            Some(Together::Allocation(range)) => judged.last = Some(range),
+            None => {}
+        }
+        if together.is_some() {
+            judged.good = self.access.mask;
+        }
+        for lane in lanes(self.access.mask & !judged.good) {
+            match self.judge(lane, &mut judged) {
+                None => judged.good |= 1 << lane,
+                Some(kind) => {
+                    judged.bad.get_or_insert((lane, kind));
+                }
+            }
+        }
+        judged
+    }
+
+    /// Returns the fault of a lane, if it has one.
+    fn judge(&self, lane: usize, judged: &mut Judged) -> Option<FaultKind> {
+        let (access, running) = (self.access, self.running);
+        let address = access.addresses[lane];
+        let bytes = u64::from(access.bytes.max(1));
+        let stack = self.stacks[0] + lane as u64 * self.stacks[1];
+        // If a local access leads to other memory, the address that it leads to.
+        let place = if self.is_local { stack.wrapping_add(address) } else { address };
+        let misaligned = access.align > 1 && !address.is_multiple_of(u64::from(access.align));
+        let is_local = if self.is_local { !leads_elsewhere(running, place) } else { region(place) == Region::Local };
+        if misaligned && is_local {
+            judged.misaligned_local.get_or_insert(lane);
+        }
+        if running.check == Check::Off {
+            return None;
+        }
+        if misaligned && !is_local {
+            return Some(FaultKind::Misaligned);
+        }
+        if self.is_local && inside(&self.variable, address, bytes) {
+            return None;
+        }
+        if self.is_local && is_local {
+            return Some(FaultKind::LocalOutOfBounds);
+        }
+        if self.is_shared || region(place) == Region::Shared {
+            return self.judge_shared(place, bytes, judged);
+        }
+        self.judge_place(place, bytes, judged)
+    }
+
+    fn judge_shared(&self, place: u64, bytes: u64, judged: &mut Judged) -> Option<FaultKind> {
+        let offset = place.wrapping_sub(self.shared.low);
+        let own = inside(&self.shared, place, bytes);
+        let elsewhere = || self.cluster.is_some_and(|cluster| cluster.holds(place, bytes));
+        let fits = own || is_reserved(self.running, &self.reserved, offset, bytes) || elsewhere();
+        judged.passing = (own && !self.is_shared).then_some(self.shared);
+        (!fits).then_some(FaultKind::SharedOutOfBounds)
+    }
+
+    fn judge_place(&self, place: u64, bytes: u64, judged: &mut Judged) -> Option<FaultKind> {
+        let (parameters, registry) = (&self.running.parameters, self.registry);
+        if region(place) == Region::Local {
+            let stacks = SiteRange { low: windows::LOCAL, high: self.running.stacks_end - 1 };
+            let fits = inside(&stacks, place, bytes);
+            judged.passing = fits.then_some(stacks);
+            return (!fits).then_some(FaultKind::LocalOutOfBounds);
+        }
+        if region(place) == Region::Arguments {
+            let high = windows::ARGUMENTS + windows::ARGUMENTS_BYTES - 1;
+            judged.passing = Some(SiteRange { low: windows::ARGUMENTS, high });
+            return None;
+        }
+        if parameters.contains(&place) {
+            let found = SiteRange { low: parameters.start, high: parameters.end - 1 };
+            judged.passing = Some(found);
+            return (!inside(&found, place, bytes)).then_some(FaultKind::OutOfBounds);
+        }
+        if judged.last.is_some_and(|range| inside(&range, place, bytes)) {
+            return None;
+        }
+        match registry.find(place) {
+            Some(live) => {
+                let found = SiteRange { low: live.start(), high: live.start() + live.bytes - 1 };
+                judged.last = Some(found);
+                (!inside(&found, place, bytes)).then_some(FaultKind::OutOfBounds)
+            }
+            None if registry.find_freed(place).is_some() => Some(FaultKind::Freed),
+            None => Some(FaultKind::OutOfBounds),
+        }
+    }
+}
+
+/// Writes the range with which lowered code checks the site's next access, if there is one.
+///
+/// # Safety
+/// `range` belongs to the site, and the module to the launch.
+unsafe fn keep_range(
+    running: &mut Running,
+    registry: &Registry,
+    range: *mut SiteRange,
+    access: &Access<'_>,
+    judged: &Judged,
+) {
+    // SAFETY: by the contract; the accesses at which the program stops are the runtime's own, or null.
+    let (stops, sites) = unsafe { (running.stops.as_ref(), &(*running.module).table.sites) };
+    let open = |new: &SiteRange| stops.is_some_and(|stops| stops.keeps_open(access.site, new, registry));
+    // If warps take turns, stores call the check each time, and loads call it again after the next store.
+    let keeps = !running.interleave || sites.get(access.site as usize).is_some_and(Site::is_plain_load);
+    let passing = if running.interleave && running.check == Check::Off {
+        Some(SiteRange { low: 0, high: i64::MAX as u64 })
+    } else {
+        judged.passing
+    };
+    let is_own = access.space == Space::Shared as u32 || access.space == Space::Local as u32;
+    let kept = judged.last.or(passing).filter(|_| !is_own && keeps);
+    if let Some(new) = kept.filter(|new| !open(new)) {
+        if running.interleave {
+            running.open_ranges.push(range);
+        }
+        // SAFETY: by the contract.
+        unsafe {
+            range.write(new);
+            (*running.module).passing |= judged.last.is_none();
+        }
     }
 }
 
@@ -241,7 +333,7 @@ enum Together {
 /// Returns the memory that all lanes of an access touch, aligned, if the lowest and the highest address are enough to
 /// determine it. This is the usual case, in which the lanes need not be checked one by one.
 fn together(
-    access: &Access,
+    access: &Access<'_>,
     running: &Running,
     registry: &Registry,
     (shared_site, shared): (bool, &SiteRange),
