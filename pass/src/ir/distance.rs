@@ -77,6 +77,11 @@ impl<'c> Sum<'c> {
         sum
     }
 
+    /// Returns the values on which the address depends.
+    pub fn values(&self) -> impl Iterator<Item = Value<'c>> {
+        std::iter::once(self.root).chain(self.terms.iter().map(|term| term.value))
+    }
+
     fn add(&mut self, value: Value<'c>, extension: Extension, scale: i64, deepest: u32) {
         if let Some(constant) = extension.constant(value) {
             self.constant = self.constant.wrapping_add(constant.wrapping_mul(scale));

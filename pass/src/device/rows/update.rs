@@ -22,43 +22,64 @@ pub(super) fn update<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Option<(
     };
     let (sum, ty) = (Sum::from_pointer(address, layout), value.ty());
     let is_same = |load: Value<'c>| load.ty() == ty && Sum::from_pointer(load.operand(0), layout).to(&sum) == Some(0);
+    let search = Search { is_same: &is_same, address: sum.values().collect() };
     let is_store = instruction.opcode() == Some(Opcode::LLVMStore);
     // A compare-and-swap loop first expects the loaded value, and then the result of the operation.
-    let of_value = || if is_store { load_of(value, false, &is_same) } else { load_of(expected?, true, &is_same) };
-    if let Some(load) = of_value() {
+    let source = if is_store { Some(value) } else { expected };
+    if let Some(load) = source.and_then(|source| search.load_of(source)) {
         return Some((Update::Value, load));
     }
-    let load =
-        conditions(instruction.block()?).into_iter().find_map(|condition| load_of(condition, false, &is_same))?;
+    let load = conditions(instruction.block()?).into_iter().find_map(|condition| search.load_of(condition))?;
     Some((Update::Condition, load))
 }
 
-/// Returns the matching load from which a value is computed, without memory in between, and without loops unless
-/// `through_loops` is set.
-fn load_of<'c>(value: Value<'c>, through_loops: bool, is_same: &dyn Fn(Value<'c>) -> bool) -> Option<Value<'c>> {
-    let mut seen = vec![value];
+/// The search for a load from the address of an access.
+struct Search<'s, 'c> {
+    /// Whether a load has the address, as far as both are computed in the same iteration.
+    is_same: &'s dyn Fn(Value<'c>) -> bool,
+    /// The values on which the address depends.
+    address: Vec<Value<'c>>,
+}
+
+impl<'c> Search<'_, 'c> {
+    /// Returns the load of the address from which a value is computed, without other memory in between. The value may
+    /// come from an earlier iteration of a loop in which the address stays the same.
+    fn load_of(&self, value: Value<'c>) -> Option<Value<'c>> {
+        let (found, phis) = search(value, |value| value.opcode() == Some(Opcode::LLVMLoad) && (self.is_same)(value));
+        let found = found?;
+        let is_phi_of_loop = |value: Value<'c>| value.is_phi() && phis.iter().any(|phi| phi.block() == value.block());
+        let moves = self.address.iter().any(|&value| search(value, is_phi_of_loop).0.is_some());
+        (phis.is_empty() || !moves).then_some(found)
+    }
+}
+
+/// Searches the values from which a value is computed, without memory in between. Returns the first one that matches,
+/// and the phis that were searched.
+fn search<'c>(value: Value<'c>, matches: impl Fn(Value<'c>) -> bool) -> (Option<Value<'c>>, Vec<Value<'c>>) {
+    let (mut seen, mut phis) = (vec![value], Vec::new());
     let mut next = 0;
     while let Some(&value) = seen.get(next) {
         next += 1;
-        if !value.is_instruction() || value.is_phi() && !through_loops {
+        if !value.is_instruction() {
             continue;
         }
-        if value.opcode() == Some(Opcode::LLVMLoad) {
-            if is_same(value) {
-                return Some(value);
-            }
-            continue;
+        if matches(value) {
+            return (Some(value), phis);
         }
         let operands = match value.opcode() {
+            Some(Opcode::LLVMLoad) => continue,
             Some(Opcode::LLVMCall) => value.arguments(),
-            Some(Opcode::LLVMPHI) => value.incoming().into_iter().map(|(value, _)| value).collect(),
+            Some(Opcode::LLVMPHI) => {
+                phis.push(value);
+                value.incoming().into_iter().map(|(value, _)| value).collect()
+            }
             _ => value.operands(),
         };
         let new: Vec<_> = operands.into_iter().filter(|operand| !seen.contains(operand)).collect();
         seen.extend(new);
         seen.truncate(MOST_VALUES);
     }
-    None
+    (None, phis)
 }
 
 /// Returns the conditions of the branches that lead to a block, as long as each block has one predecessor.
