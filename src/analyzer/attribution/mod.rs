@@ -6,10 +6,12 @@ mod contexts;
 mod debug_files;
 mod host_sources;
 mod modules;
+mod site_facts;
 mod symbolizer;
 
 pub use allocations::{AllocationError, AllocationMap, MapChange, Segment};
 pub use contexts::{ContextId, ContextTree, MAX_DEPTH, ROOT, WarpContext};
 pub use host_sources::HostSources;
 pub use modules::{Module, ModuleError};
+pub use site_facts::SiteFacts;
 pub use symbolizer::{HostFrame, Symbolizer, demangle};

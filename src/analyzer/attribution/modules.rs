@@ -3,6 +3,7 @@
 use warpline_format::site_table::{File, FrameId, SiteTable, SiteTableError};
 use warpline_format::visible;
 
+use super::site_facts::SiteFacts;
 use warpline_simulator::geometry::{MAX_WIDTH, Width};
 
 /// Reasons why a module record cannot be used.
@@ -28,6 +29,8 @@ pub struct Module {
     pub table: SiteTable,
     /// Width of each site.
     pub widths: Vec<Width>,
+    /// What the check for races needs of each site.
+    pub facts: Vec<SiteFacts>,
 }
 
 impl Module {
@@ -47,7 +50,8 @@ impl Module {
             Ok(Width { bytes: entry.bytes, holes: if entry.bytes > 64 { None } else { holes } })
         };
         let widths = table.sites.iter().enumerate().map(width).collect::<Result<_, _>>()?;
-        Ok(Module { table, widths })
+        let facts = SiteFacts::of_table(&table);
+        Ok(Module { table, widths, facts })
     }
 
     /// Returns the position of the user frame in a chain (innermost first): the innermost frame in the user's own code.
@@ -106,7 +110,7 @@ mod tests {
                 .collect(),
             ..SiteTable::default()
         };
-        let module = Module { table, widths: Vec::new() };
+        let module = Module { table, widths: Vec::new(), facts: Vec::new() };
         assert_eq!(module.user_frame(&[1, 3, 0]), Some(2), "the user's");
         assert_eq!(module.user_frame(&[1, 3, 2]), Some(1), "a library's kernel");
         assert_eq!(module.user_frame(&[1, 1]), Some(1), "nothing but intrinsic functions");

@@ -1,9 +1,10 @@
 //! Judges two accesses to the same bytes by different threads.
 
 use warpline_format::conflict::Update;
-use warpline_format::site_table::{Op, SiteTable, Stored};
+use warpline_format::site_table::{Op, Stored};
 
 use super::shadow::{Mark, flags};
+use crate::attribution::Module;
 
 /// The relation of the conflicting threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +33,7 @@ pub enum Verdict {
 
 /// Judges two accesses by different warps; returns `None` if they do not conflict. `axes` has one bit for each
 /// dimension of the block with more than one thread.
-pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> Option<(Scope, Verdict)> {
+pub(super) fn judge(module: &Module, axes: u8, mine: &Mark, other: &Mark) -> Option<(Scope, Verdict)> {
     let scope = if mine.block == other.block {
         if mine.interval != other.interval {
             return None;
@@ -46,13 +47,15 @@ pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> O
     if !(mine.writes() || other.writes()) {
         return None;
     }
-    let [one, two] = [mine, other].map(|mark| &table.sites[mark.site as usize]);
-    let [hint, other_hint] = [mine, other].map(|mark| table.conflict_hint(mark.site));
+    let sites = &module.table.sites;
+    let [one, two] = [mine, other].map(|mark| &sites[mark.site as usize]);
+    let [facts, other_facts] = [mine, other].map(|mark| &module.facts[mark.site as usize]);
+    let (hint, other_hint) = (facts.conflict, other_facts.conflict);
     if both & flags::MEETS != 0 {
         let is_narrow = scope == Scope::Grid && (hint.block_scope || other_hint.block_scope);
         return is_narrow.then_some((scope, Verdict::Race));
     }
-    let [stored, other_stored] = [mine, other].map(|mark| table.hint(mark.site).stored);
+    let (stored, other_stored) = (facts.stored, other_facts.stored);
     let stores = one.op == Op::Store && two.op == Op::Store;
     if stores
         && one.bytes == two.bytes
@@ -80,8 +83,8 @@ pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> O
     let (reader, written, writer) = if mine.writes() { (two, stored, hint) } else { (one, other_stored, other_hint) };
     if reader.op == Op::Load {
         // The load precedes an atomic operation that it controls, or that fails if the value has changed.
-        let is_loaded_first = table.sites[writer.site as usize].op == Op::Atomic
-            && writer.loaded_by.is_some_and(|load| table.sites[load as usize].chain == reader.chain);
+        let is_loaded_first = sites[writer.site as usize].op == Op::Atomic
+            && writer.loaded_by.is_some_and(|load| sites[load as usize].chain == reader.chain);
         if is_loaded_first || scope == Scope::Grid && written != Stored::Anything {
             return Some((scope, Verdict::Flag));
         }
@@ -97,7 +100,7 @@ fn differs(mask: u8, axes: u8) -> bool {
 
 /// Returns whether lanes of one request that store to the same address conflict. They do if they store different
 /// values, or if each computes its value from the old one, because all but one of the updates are lost.
-pub(super) fn lanes_conflict(table: &SiteTable, axes: u8, site: u32) -> bool {
-    let hint = table.conflict_hint(site);
-    table.sites[site as usize].op == Op::Store && (hint.update == Update::Value || differs(hint.differs, axes))
+pub(super) fn lanes_conflict(module: &Module, axes: u8, site: u32) -> bool {
+    let hint = module.facts[site as usize].conflict;
+    module.table.sites[site as usize].op == Op::Store && (hint.update == Update::Value || differs(hint.differs, axes))
 }

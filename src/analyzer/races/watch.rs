@@ -17,7 +17,7 @@ use super::sample::{self, Sample};
 use super::shadow::{GlobalShadow, Mark, WORD, Word, flags};
 use super::streams::{StreamConflict, StreamWatch};
 use super::verdict::{Scope, Verdict, judge, lanes_conflict};
-use crate::attribution::AllocationMap;
+use crate::attribution::{AllocationMap, Segment};
 use crate::requests::{LaunchShape, decode};
 
 /// Maximum bytes of shared memory of a block. Larger offsets occur only in damaged traces.
@@ -120,7 +120,8 @@ impl Watch {
                 let end = (at + decode::TURN_BYTES + bytes as usize).min(items.len());
                 if let Some(block) = running.blocks.get_mut(&(slot / warps)) {
                     let (global, bounds, warp) = (&mut running.global, bounds.as_deref(), slot % warps);
-                    let mut turn = Turn { watch: self, shape, path, map, block, global, bounds, warp };
+                    let segment = Segment::EMPTY;
+                    let mut turn = Turn { watch: self, shape, path, map, block, global, bounds, warp, segment };
                     turn.items(&items[at + decode::TURN_BYTES..end]);
                 }
                 at = end;
@@ -241,6 +242,8 @@ struct Turn<'a> {
     global: &'a mut GlobalShadow,
     bounds: Option<&'a SiteBounds>,
     warp: u32,
+    /// The memory of the last conflict.
+    segment: Segment,
 }
 
 impl Turn<'_> {
@@ -317,7 +320,7 @@ impl Turn<'_> {
         let learns = match site.op {
             Op::Load => volatile,
             Op::Store => false,
-            Op::Atomic => !module.table.hint(access.site).unused && module.table.may_order(access.site),
+            Op::Atomic => module.facts[access.site as usize].may_learn,
         };
         if learns {
             self.block.knows[warp] = interval + 1;
@@ -343,7 +346,7 @@ impl Turn<'_> {
                 | flag(self.block.knows_blocks, flags::BLOCK_KNOWS)
                 | flag(site.op != Op::Load, flags::WRITES),
         };
-        if lanes_conflict(&module.table, self.shape.axes, access.site) {
+        if lanes_conflict(module, self.shape.axes, access.site) {
             self.lanes(access, &mark);
         }
         let width = module.widths[access.site as usize];
@@ -429,8 +432,8 @@ impl Turn<'_> {
 
     #[cold]
     fn meeting(&mut self, space: Space, address: u64, mine: &Mark, other: &Mark) {
-        let table = &self.shape.module.1.table;
-        let Some((scope, verdict)) = judge(table, self.shape.axes, mine, other) else { return };
+        let module = &self.shape.module.1;
+        let Some((scope, verdict)) = judge(module, self.shape.axes, mine, other) else { return };
         if verdict == Verdict::MaybeOrdered && self.watch.check != RaceCheck::Full {
             return;
         }
@@ -443,8 +446,11 @@ impl Turn<'_> {
 
     fn found(&mut self, space: Space, address: u64, parties: [&Mark; 2], (scope, verdict): (Scope, Verdict)) {
         let [first, second] = parties;
-        let allocation = if space == Space::Shared { None } else { self.map.find(address).allocation };
-        let start = allocation.and_then(|_| self.map.start(address)).unwrap_or(0);
+        if space != Space::Shared && !(self.segment.low..=self.segment.high).contains(&address) {
+            self.segment = self.map.find(address);
+        }
+        let allocation = self.segment.allocation.filter(|_| space != Space::Shared);
+        let start = || allocation.and_then(|_| self.map.start(address)).unwrap_or(0);
         let key = (self.shape.kernel, space, first.site, second.site, scope, verdict, allocation);
         let party = |mark: &Mark| Party { site: mark.site, block: mark.block.into(), warp: mark.warp.into() };
         let conflict = self.watch.found.entry(key).or_insert_with(|| Conflict {
@@ -455,7 +461,7 @@ impl Turn<'_> {
             verdict,
             parties: parties.map(party),
             path: self.path,
-            offset: address - start,
+            offset: address - start(),
             allocation,
             count: 0,
         });
