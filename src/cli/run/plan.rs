@@ -62,7 +62,6 @@ pub(in crate::cli) struct Plan {
 impl Plan {
     /// Validates the arguments.
     pub(in crate::cli) fn new(arguments: &RunArguments) -> Result<Plan, Failure> {
-        let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let default = || {
             let program = arguments.program.first().map(OsString::as_os_str).unwrap_or_default();
             default_model::of_program(program, arguments.device() == DeviceChoice::Gpu)
@@ -74,78 +73,10 @@ impl Plan {
         let Some(model) = models.pop() else { return Err(usage("which GPU model?".to_owned())) };
         let rounded = rounded::parse(&arguments.what_if_type)?;
         others.extend(rounded::smaller(&model, &rounded));
-        if let Some(pattern) = &arguments.kernels {
-            regex::Regex::new(pattern)
-                .map_err(|error| usage(format!("--kernels is no regular expression: {error}")))?;
+        if let Some(refusal) = refusal(arguments) {
+            return Err(usage(refusal.to_owned()));
         }
-        let launches = match &arguments.launches {
-            Some(text) => launch_ranges(text)
-                .ok_or_else(|| usage(format!("--launches takes numbers and ranges as 0,3-5, not `{text}`")))?,
-            None => Vec::new(),
-        };
-        let block_share = match &arguments.blocks {
-            Some(text) => share(text).ok_or_else(|| usage(format!("--blocks takes a share as 1/16, not `{text}`")))?,
-            None => 1,
-        };
-        let budget = match &arguments.budget {
-            Some(text) => {
-                let millionths = granted(text)
-                    .ok_or_else(|| usage(format!("--budget takes a share of the work as 10% or 1/10, not `{text}`")))?;
-                Some(Budget { millionths, seed: arguments.budget_seed })
-            }
-            None => None,
-        };
-        if arguments.interleave && arguments.device() == DeviceChoice::Gpu {
-            return Err(usage(
-                "--interleave is for the CPU device: the order of a GPU's warps cannot be changed".to_owned(),
-            ));
-        }
-        if arguments.check_init && arguments.device() != DeviceChoice::Cpu {
-            return Err(usage("--check-init needs --device cpu: a GPU has no shadow of initialised bytes".to_owned()));
-        }
-        if arguments.check_host && arguments.device() != DeviceChoice::Cpu {
-            return Err(usage(
-                "--check-host needs --device cpu: a GPU's memory is not in the program's pages".to_owned(),
-            ));
-        }
-        if arguments.values.is_some() && arguments.device() != DeviceChoice::Cpu {
-            return Err(usage(
-                "--values needs --device cpu: code for a GPU does not show the values of accesses".to_owned(),
-            ));
-        }
-        if !arguments.what_if_type.is_empty() && arguments.device() != DeviceChoice::Cpu {
-            return Err(usage(
-                "--what-if-type needs --device cpu: code for a GPU does not show the values of stores".to_owned(),
-            ));
-        }
-        if arguments.check_float.is_some() && arguments.device() != DeviceChoice::Cpu {
-            return Err(usage(
-                "--check-float needs --device cpu: code for a GPU has no hooks at operations".to_owned(),
-            ));
-        }
-        if arguments.trace_values.is_some() && arguments.device() != DeviceChoice::Cpu {
-            return Err(usage(
-                "--trace-values needs --device cpu: code for a GPU has no hooks at operations".to_owned(),
-            ));
-        }
-        if arguments.children && arguments.trace.is_some() {
-            return Err(usage(
-                "--trace writes the trace of one process, but --children combines several processes in one profile"
-                    .to_owned(),
-            ));
-        }
-        let mode = match arguments.mode {
-            ModeChoice::Trace => Mode::Trace,
-            ModeChoice::Counters if arguments.device() == DeviceChoice::Cpu => {
-                return Err(usage(
-                    "--mode counters counts on a GPU: it needs --device gpu, or gpu-emulated".to_owned(),
-                ));
-            }
-            ModeChoice::Counters if block_share != 1 => {
-                return Err(usage("--mode counters counts all blocks of a launch: leave --blocks out".to_owned()));
-            }
-            ModeChoice::Counters => Mode::Counters,
-        };
+        let options = runtime_options(arguments, &model, rounded)?;
         let rank = ranks::of_environment(|name| std::env::var(name).ok(), hostname().as_deref());
         let (program, rest) =
             arguments.program.split_first().ok_or_else(|| usage("which program is to be run?".to_owned()))?;
@@ -171,36 +102,7 @@ impl Plan {
             compares_results: arguments.what_if_results,
             stop_count: arguments.stops.stop_count,
             labels: labels::parse(&arguments.label)?,
-            options: Options {
-                mode,
-                stated: model.simulation.stated,
-                output: Output::Nowhere,
-                device: model.device.clone(),
-                kernels: arguments.kernels.clone(),
-                launches,
-                budget,
-                block_share,
-                check: match arguments.check {
-                    CheckChoice::Stop => Check::Stop,
-                    CheckChoice::Report => Check::Report,
-                    CheckChoice::Off => Check::Off,
-                },
-                interleave: arguments.interleave,
-                check_init: arguments.check_init,
-                check_host: arguments.check_host,
-                memory_values: arguments.values == Some(ValuesChoice::Memory),
-                check_float: match arguments.check_float {
-                    None => FloatCheck::Off,
-                    Some(FloatChoice::Report) => FloatCheck::Report,
-                    Some(FloatChoice::Stop) => FloatCheck::Stop,
-                },
-                rounded,
-                results: Results::default(),
-                recorded: recorded_kinds(arguments),
-                recorded_lines: stops::lines("--lines", &arguments.lines)?,
-                stop_at: stops::wanted(arguments)?,
-                all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
-            },
+            options,
             model,
             others,
         })
@@ -327,6 +229,108 @@ impl Plan {
             }
         }
     }
+}
+
+fn usage(message: String) -> Failure {
+    Failure::new(exit_code::USAGE, message)
+}
+
+/// Returns why these options cannot be used together, if they cannot.
+fn refusal(arguments: &RunArguments) -> Option<&'static str> {
+    let device = arguments.device();
+    let needs_cpu = [
+        (arguments.check_init, "--check-init needs --device cpu: a GPU has no shadow of initialised bytes"),
+        (arguments.check_host, "--check-host needs --device cpu: a GPU's memory is not in the program's pages"),
+        (
+            arguments.values.is_some(),
+            "--values needs --device cpu: code for a GPU does not show the values of accesses",
+        ),
+        (
+            !arguments.what_if_type.is_empty(),
+            "--what-if-type needs --device cpu: code for a GPU does not show the values of stores",
+        ),
+        (
+            arguments.check_float.is_some(),
+            "--check-float needs --device cpu: code for a GPU has no hooks at operations",
+        ),
+        (
+            arguments.trace_values.is_some(),
+            "--trace-values needs --device cpu: code for a GPU has no hooks at operations",
+        ),
+    ];
+    let counters = arguments.mode == ModeChoice::Counters;
+    let further = [
+        (
+            arguments.interleave && device == DeviceChoice::Gpu,
+            "--interleave is for the CPU device: the order of a GPU's warps cannot be changed",
+        ),
+        (
+            arguments.children && arguments.trace.is_some(),
+            "--trace writes the trace of one process, but --children combines several processes in one profile",
+        ),
+        (
+            counters && device == DeviceChoice::Cpu,
+            "--mode counters counts on a GPU: it needs --device gpu, or gpu-emulated",
+        ),
+        (
+            counters && arguments.blocks.as_deref().and_then(share).is_some_and(|share| share != 1),
+            "--mode counters counts all blocks of a launch: leave --blocks out",
+        ),
+    ];
+    let on_gpu = needs_cpu.into_iter().map(|(set, why)| (set && device != DeviceChoice::Cpu, why));
+    on_gpu.chain(further).find_map(|(refused, why)| refused.then_some(why))
+}
+
+/// Returns the options of the runtime that do not depend on the process.
+fn runtime_options(arguments: &RunArguments, model: &Chosen, rounded: Vec<WhatIfType>) -> Result<Options, Failure> {
+    if let Some(pattern) = &arguments.kernels {
+        regex::Regex::new(pattern).map_err(|error| usage(format!("--kernels is no regular expression: {error}")))?;
+    }
+    let launches = arguments.launches.as_deref().map(|text| {
+        launch_ranges(text).ok_or_else(|| usage(format!("--launches takes numbers and ranges as 0,3-5, not `{text}`")))
+    });
+    let block_share = arguments
+        .blocks
+        .as_deref()
+        .map(|text| share(text).ok_or_else(|| usage(format!("--blocks takes a share as 1/16, not `{text}`"))));
+    let budget = arguments.budget.as_deref().map(|text| {
+        let millionths = granted(text)
+            .ok_or_else(|| usage(format!("--budget takes a share of the work as 10% or 1/10, not `{text}`")))?;
+        Ok::<Budget, Failure>(Budget { millionths, seed: arguments.budget_seed })
+    });
+    Ok(Options {
+        mode: match arguments.mode {
+            ModeChoice::Trace => Mode::Trace,
+            ModeChoice::Counters => Mode::Counters,
+        },
+        stated: model.simulation.stated,
+        output: Output::Nowhere,
+        device: model.device.clone(),
+        kernels: arguments.kernels.clone(),
+        launches: launches.transpose()?.unwrap_or_default(),
+        budget: budget.transpose()?,
+        block_share: block_share.transpose()?.unwrap_or(1),
+        check: match arguments.check {
+            CheckChoice::Stop => Check::Stop,
+            CheckChoice::Report => Check::Report,
+            CheckChoice::Off => Check::Off,
+        },
+        interleave: arguments.interleave,
+        check_init: arguments.check_init,
+        check_host: arguments.check_host,
+        memory_values: arguments.values == Some(ValuesChoice::Memory),
+        check_float: match arguments.check_float {
+            None => FloatCheck::Off,
+            Some(FloatChoice::Report) => FloatCheck::Report,
+            Some(FloatChoice::Stop) => FloatCheck::Stop,
+        },
+        rounded,
+        results: Results::default(),
+        recorded: recorded_kinds(arguments),
+        recorded_lines: stops::lines("--lines", &arguments.lines)?,
+        stop_at: stops::wanted(arguments)?,
+        all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
+    })
 }
 
 /// Files that Docker and Podman create in each container.
