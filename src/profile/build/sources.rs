@@ -106,126 +106,144 @@ impl Judge {
 
 /// Reads the lines; returns notes on the user's files that are not shown.
 pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<String> {
-    let mut wanted: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-    let mut want = |file: &str, line: u32| {
-        if line != 0 && !file.is_empty() {
-            wanted.entry(file.to_owned()).or_default().insert(line);
-        }
-    };
-    let each = |frames: &[Frame], want: &mut dyn FnMut(&str, u32)| {
-        for frame in frames {
-            want(&frame.file, frame.line);
-        }
-    };
-    for kernel in &profile.kernels {
-        want(&kernel.file, kernel.line);
-        for launch in &kernel.launches {
-            each(&launch.path, &mut want);
-        }
-        for group in &kernel.launch_groups {
-            each(&group.path, &mut want);
-        }
-    }
-    for line in &profile.lines {
-        want(&line.file, line.line);
-    }
-    for site in &profile.sites {
-        want(&site.file, site.line);
-        want(&site.leaf.file, site.leaf.line);
-        each(&site.inlined_at, &mut want);
-        for context in &site.contexts {
-            each(&context.calls, &mut want);
-        }
-    }
-    for allocation in &profile.allocations {
-        each(&allocation.path, &mut want);
-        for copy in &allocation.copies {
-            each(&copy.path, &mut want);
-        }
-    }
-    for allocation in &profile.host_allocations {
-        each(&allocation.path, &mut want);
-    }
-    for branch in &profile.branches {
-        want(&branch.file, branch.line);
-    }
-    for fault in &profile.faults {
-        want(&fault.frame.file, fault.frame.line);
-        each(&fault.path, &mut want);
-    }
-    for row in &profile.access_values {
-        want(&row.frame.file, row.frame.line);
-    }
-    profile.compared_results.iter().for_each(|row| each(&row.path, &mut want));
-    for row in profile.rounded_allocations.iter().flat_map(|row| &row.writes) {
-        want(&row.frame.file, row.frame.line);
-        each(&row.path, &mut want);
-    }
-    for row in &profile.float_exceptions {
-        want(&row.frame.file, row.frame.line);
-        each(&row.path, &mut want);
-    }
-    for origin in &profile.float_origins {
-        origin.steps.iter().for_each(|step| want(&step.frame.file, step.frame.line));
-        each(&origin.path, &mut want);
-    }
-    for row in &profile.uninitialised {
-        want(&row.frame.file, row.frame.line);
-        each(&row.path, &mut want);
-    }
-    for conflict in &profile.conflicts {
-        conflict.accesses.iter().for_each(|access| want(&access.frame.file, access.frame.line));
-        each(&conflict.path, &mut want);
-    }
-    for access in profile.stream_conflicts.iter().flat_map(|conflict| &conflict.accesses) {
-        want(&access.frame.file, access.frame.line);
-        each(&access.path, &mut want);
-    }
-    for access in &profile.host_accesses {
-        each(&access.path, &mut want);
-    }
-    for call in &profile.failed_calls {
-        each(&call.path, &mut want);
-    }
-    for entry in &profile.not_seen {
-        want(&entry.file, entry.line);
-    }
-
+    let mut wanted = Wanted::default();
+    wanted.rows(profile);
+    wanted.checks(profile);
     let users: BTreeSet<&str> = profile.lines.iter().map(|line| line.file.as_str()).collect();
-    let mut judge = Judge::new(evidence, &wanted.keys().map(String::as_str).collect());
+    let mut judge = Judge::new(evidence, &wanted.0.keys().map(String::as_str).collect());
     let mut missing = BTreeMap::<Missing, Vec<String>>::new();
     let mut sources = BTreeMap::new();
-    for (file, lines) in wanted {
+    for (file, lines) in wanted.0 {
         let read = match &mut judge {
             Some(judge) => judge.read(&file),
             None => named_files::read(Path::new(&file), MAX_SOURCE_BYTES).map_err(|_| Missing::Unreadable),
         };
-        let bytes = match read {
-            Ok(bytes) => bytes,
-            Err(why) => {
-                if users.contains(file.as_str()) {
-                    missing.entry(why).or_default().push(file);
-                }
-                continue;
-            }
-        };
-        let text = String::from_utf8_lossy(&bytes);
-        let mut kept = BTreeMap::new();
-        let mut index_lines = 0;
-        for (number, line) in (1u32..).zip(text.lines()) {
-            // A comment on its own line may suppress findings of the next line.
-            let about_next = || lines.contains(&(number + 1)) && line.contains(IGNORE_COMMENT);
-            let makes_index = users.contains(file.as_str()) && index_lines < MOST_INDEX_LINES && line.contains(INDEX);
-            index_lines += usize::from(makes_index);
-            if lines.contains(&number) || makes_index || about_next() {
-                let line: String = line.trim_end().chars().take(MAX_LINE_CHARACTERS).collect();
-                kept.insert(number, visible::source_line(&line).into_owned());
-            }
+        let is_users = users.contains(file.as_str());
+        match read {
+            Ok(bytes) => _ = sources.insert(file, kept_lines(&String::from_utf8_lossy(&bytes), &lines, is_users)),
+            Err(why) if is_users => missing.entry(why).or_default().push(file),
+            Err(_) => {}
         }
-        sources.insert(file, kept);
     }
     profile.sources = sources;
     missing.into_iter().flat_map(|(why, files)| notes(why, &files)).collect()
+}
+
+/// The lines that the profile names, by file.
+#[derive(Default)]
+struct Wanted(BTreeMap<String, BTreeSet<u32>>);
+
+impl Wanted {
+    fn line(&mut self, file: &str, line: u32) {
+        if line != 0 && !file.is_empty() {
+            self.0.entry(file.to_owned()).or_default().insert(line);
+        }
+    }
+
+    fn path(&mut self, frames: &[Frame]) {
+        for frame in frames {
+            self.line(&frame.file, frame.line);
+        }
+    }
+
+    /// Adds the lines of kernels, accesses, allocations and branches.
+    fn rows(&mut self, profile: &Profile) {
+        for kernel in &profile.kernels {
+            self.line(&kernel.file, kernel.line);
+            for launch in &kernel.launches {
+                self.path(&launch.path);
+            }
+            for group in &kernel.launch_groups {
+                self.path(&group.path);
+            }
+        }
+        for line in &profile.lines {
+            self.line(&line.file, line.line);
+        }
+        for site in &profile.sites {
+            self.line(&site.file, site.line);
+            self.line(&site.leaf.file, site.leaf.line);
+            self.path(&site.inlined_at);
+            for context in &site.contexts {
+                self.path(&context.calls);
+            }
+        }
+        for allocation in &profile.allocations {
+            self.path(&allocation.path);
+            for copy in &allocation.copies {
+                self.path(&copy.path);
+            }
+        }
+        for allocation in &profile.host_allocations {
+            self.path(&allocation.path);
+        }
+        for branch in &profile.branches {
+            self.line(&branch.file, branch.line);
+        }
+    }
+
+    /// Adds the lines of what the checks found.
+    fn checks(&mut self, profile: &Profile) {
+        for fault in &profile.faults {
+            self.line(&fault.frame.file, fault.frame.line);
+            self.path(&fault.path);
+        }
+        for row in &profile.access_values {
+            self.line(&row.frame.file, row.frame.line);
+        }
+        profile.compared_results.iter().for_each(|row| self.path(&row.path));
+        for row in profile.rounded_allocations.iter().flat_map(|row| &row.writes) {
+            self.line(&row.frame.file, row.frame.line);
+            self.path(&row.path);
+        }
+        for row in &profile.float_exceptions {
+            self.line(&row.frame.file, row.frame.line);
+            self.path(&row.path);
+        }
+        for origin in &profile.float_origins {
+            origin.steps.iter().for_each(|step| self.line(&step.frame.file, step.frame.line));
+            self.path(&origin.path);
+        }
+        for row in &profile.uninitialised {
+            self.line(&row.frame.file, row.frame.line);
+            self.path(&row.path);
+        }
+        for conflict in &profile.conflicts {
+            conflict.accesses.iter().for_each(|access| self.line(&access.frame.file, access.frame.line));
+            self.path(&conflict.path);
+        }
+        for access in profile.stream_conflicts.iter().flat_map(|conflict| &conflict.accesses) {
+            self.line(&access.frame.file, access.frame.line);
+            self.path(&access.path);
+        }
+        for access in &profile.host_accesses {
+            self.path(&access.path);
+        }
+        for call in &profile.failed_calls {
+            self.path(&call.path);
+        }
+        for entry in &profile.not_seen {
+            self.line(&entry.file, entry.line);
+        }
+    }
+}
+
+/// Returns the lines of a file that are kept: the wanted ones, comments before them that suppress findings, and, in the
+/// user's files, lines that compute indices.
+fn kept_lines(text: &str, wanted: &BTreeSet<u32>, is_users: bool) -> BTreeMap<u32, String> {
+    let mut kept = BTreeMap::new();
+    let mut index_lines = 0;
+    for (number, line) in (1u32..).zip(text.lines()) {
+        // A comment on its own line may suppress findings of the next line.
+        let about_next = || wanted.contains(&(number + 1)) && line.contains(IGNORE_COMMENT);
+        let makes_index = is_users && index_lines < MOST_INDEX_LINES && line.contains(INDEX);
+        index_lines += usize::from(makes_index);
+        if wanted.contains(&number) || makes_index || about_next() {
+            let line: String = line.trim_end().chars().take(MAX_LINE_CHARACTERS).collect();
+            kept.insert(number, visible::source_line(&line).into_owned());
+        }
+    }
+    kept
 }
 
 fn notes(why: Missing, files: &[String]) -> Vec<String> {
