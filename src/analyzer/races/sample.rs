@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 /// slots.
 pub(super) const BLOCKS: u64 = 4;
 /// Number of blocks up to which all blocks of a launch are checked, until [`UNSAMPLED`] is reached.
-pub(super) const SMALL_GRID: u64 = 64;
+pub(super) const SMALL_GRID: u64 = 1024;
 /// Number of requests of a run that are checked before sampling starts; they take about 0.05 s.
 const UNSAMPLED: u64 = 1 << 17;
 /// Number of checked requests per stretch of code, identified by its kernel and first site.
