@@ -21,6 +21,7 @@ pub mod gpu;
 pub mod hooks;
 mod issue;
 pub mod matrix;
+pub mod member;
 pub mod occupancy;
 pub mod operation;
 pub mod options;

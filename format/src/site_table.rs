@@ -6,6 +6,7 @@ use crate::condition::{AtomicKind, AtomicSite, Condition};
 use crate::conflict::ConflictHint;
 use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
 use crate::matrix::Product;
+use crate::member::{MemberAccess, Structure};
 use crate::operation::Operation;
 use crate::values::Element;
 use serde::{Deserialize, Serialize};
@@ -14,8 +15,9 @@ use std::collections::BTreeSet;
 /// Version of the encoding; the first byte. Additions by version: 2 bundles, 4 the checksum and the digests of source
 /// files, 8 hints, 16 the parts of blocks and operands, 33 address expressions, 36 conditions of branches, 37 loads
 /// cached in all levels and local accesses that ptxas keeps in registers, 38 floating-point operations, 39 conflict
-/// hints and the elements of sites. The checksum covers the version, so a flipped bit is detected.
-pub const VERSION: u8 = 39;
+/// hints and the elements of sites, 40 accesses to members of structures. The checksum covers the version, so a flipped
+/// bit is detected.
+pub const VERSION: u8 = 40;
 /// Bytes before the encoded table: the version, and since version 4 the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -102,6 +104,10 @@ pub struct SiteTable {
     pub fencing: Option<Vec<u32>>,
     /// Elements that each site transfers. Sites without an entry are not recorded. Since version 39.
     pub elements: Vec<Element>,
+    /// Structures whose members accesses index. Since version 40.
+    pub structures: Vec<Structure>,
+    /// Accesses that index a member of a structure, in ascending order of sites. Since version 40.
+    pub member_accesses: Vec<MemberAccess>,
 }
 
 /// The source name of a kernel parameter, or of a member of one, that expressions read.
@@ -459,7 +465,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 38 | 37 | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
+            VERSION | 39 | 38 | 37 | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -471,17 +477,18 @@ impl SiteTable {
         };
         // Each version ends before the additions of later versions. A zero byte is an empty list or an empty text.
         let lists = match version {
-            1 => 22,
-            2 => 21,
-            4 => 20,
-            8 => 18,
-            16 => 15,
-            32 => 13,
-            33 => 9,
-            35 => 7,
-            36 => 5,
-            37 => 4,
-            38 => 3,
+            1 => 24,
+            2 => 23,
+            4 => 22,
+            8 => 20,
+            16 => 17,
+            32 => 15,
+            33 => 11,
+            35 => 9,
+            36 => 7,
+            37 => 6,
+            38 => 5,
+            39 => 2,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -618,6 +625,7 @@ impl SiteTable {
         }
         check_expressions(self)?;
         self.check_conflict_hints()?;
+        self.check_members()?;
         if !self.conditions.is_empty() && self.conditions.len() != self.branches.len() {
             return Err("conditions of other branches");
         }

@@ -290,6 +290,15 @@ uint64_t wl_structure_bytes(LLVMMetadataRef type) {
   return found ? found->getSizeInBits() / 8 : 0;
 }
 
+bool wl_is_union(LLVMMetadataRef type) {
+  DICompositeType *found = structure(type);
+  return found && found->getTag() == dwarf::DW_TAG_union_type;
+}
+
+uint64_t wl_type_bytes(LLVMMetadataRef type) {
+  return bitsOf(dyn_cast_or_null<DIType>(llvm::unwrap<Metadata>(type))) / 8;
+}
+
 uint32_t wl_pointer_members(LLVMMetadataRef type) {
   DICompositeType *found = structure(type);
   return found ? pointerMembers(found) : 0;

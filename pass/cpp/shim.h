@@ -79,6 +79,10 @@ LLVMMetadataRef wl_variable_part(LLVMValueRef value, uint64_t *offset);
 // for other types.
 WlText wl_structure_name(LLVMMetadataRef type);
 uint64_t wl_structure_bytes(LLVMMetadataRef type);
+// Returns whether a type is a union, ignoring typedefs and qualifiers.
+bool wl_is_union(LLVMMetadataRef type);
+// Returns the size of a type in bytes, or 0 if it is unknown.
+uint64_t wl_type_bytes(LLVMMetadataRef type);
 
 // Returns the variable that debug records declare for a stack slot, argument or value; null if none is known.
 LLVMMetadataRef wl_local_variable(LLVMValueRef value);

@@ -8,9 +8,10 @@ use super::options::HookOptions;
 use super::rows::addresses::Addresses as Expressions;
 use super::rows::flow::{Flow, in_warp_order};
 use super::rows::locate::Places;
+use super::rows::members::Members;
 use super::rows::table::Table;
 use super::rows::{atomics, elements, fence, hint, operand, parts};
-use super::{bundle, globals};
+use super::{bundle, globals, member_note};
 use crate::ir::border;
 use crate::ir::deciders;
 use crate::ir::machine::architecture;
@@ -44,6 +45,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
         functions.iter().filter(|&function| fencing.contains(function)).map(|function| numbers[function]).collect(),
     );
     let mut expressions = Expressions::new(module);
+    let mut members = Members::new(module);
     for &function in &functions {
         // Hooks may split blocks, so the blocks are listed before.
         let blocks = in_warp_order(&function.blocks());
@@ -58,6 +60,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             operands: operand::Operands::default(),
             loads: HashMap::new(),
             expressions: &mut expressions,
+            members: &mut members,
             function: number,
             value: function,
             in_library,
@@ -116,6 +119,7 @@ struct Hooker<'t, 'o, 'c, 'm> {
     /// The sites of the loads so far.
     loads: HashMap<Value<'c>, u32>,
     expressions: &'t mut Expressions<'c>,
+    members: &'t mut Members<'c>,
     function: u32,
     value: Value<'c>,
     in_library: bool,
@@ -157,6 +161,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             for note in [metadata::LOCATION, metadata::NEAR, LIBRARY] {
                 metadata::clear(instruction, note);
             }
+            member_note::clear(instruction);
         }
         let ends_in_branch = self.table.table.branches.len() > branches;
         if ends_in_branch {
@@ -223,6 +228,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         self.table.table.atomics.push(AtomicSite { site: site as u32, kind });
                     }
                     self.operand(site as u32, &access);
+                    self.members.add(instruction, (site as u32, &access), self.layout, self.table);
                     self.expressions.add(instruction, number, site as u32);
                     self.access(instruction, site, access);
                 }

@@ -6,6 +6,7 @@ mod bundle;
 mod error;
 mod globals;
 mod hook;
+mod member_note;
 mod note;
 pub(crate) mod operations;
 mod options;

@@ -1,18 +1,20 @@
 //! Stores source locations before optimisation.
 
+use super::member_note;
 use super::rows::table::is_library_name;
 use crate::llvm::debug::{Location, Scope, Variable};
 use crate::llvm::metadata::{LIBRARY, LOCATION, mark, set_location};
 use crate::llvm::value::Opcode;
-use crate::llvm::{ModuleItems, Value, annotations};
+use crate::llvm::{Layout, ModuleItems, Value, annotations};
 use crate::ptx::branches::expand_control_flow;
 use inkwell::module::Module;
 
-/// Adds a note with its source location to every memory access (`!warpline.loc`), and marks the accesses of libdevice
-/// (`!warpline.libdevice`). This must run on the front end's output, before any pass. [`super::optimize`] keeps the
+/// Adds a note with its source location to every memory access (`!warpline.loc`), and with the member of a structure
+/// that it indexes (`!warpline.member`). Marks the accesses of libdevice (`!warpline.libdevice`). This must run on the front end's output, before any pass. [`super::optimize`] keeps the
 /// notes up to date, including inlined-at chains. Assembly with branches is split first, because its pieces have the
 /// notes.
 pub fn note_locations(module: &Module<'_>) {
+    let layout = Layout::from_module(module);
     annotations::note_clusters(module);
     expand_control_flow(module);
     for function in module.functions() {
@@ -38,6 +40,7 @@ pub fn note_locations(module: &Module<'_>) {
             if library {
                 mark(instruction, LIBRARY);
             }
+            member_note::note(instruction, layout);
             if let Some(location) = Location::from_instruction(instruction).filter(|location| location.line() != 0) {
                 set_location(instruction, LOCATION, location);
             }

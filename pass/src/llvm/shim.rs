@@ -69,6 +69,8 @@ unsafe extern "C" {
     pub(super) fn wl_structure_bytes(ty: LLVMMetadataRef) -> u64;
     pub(super) fn wl_pointer_members(ty: LLVMMetadataRef) -> u32;
     pub(super) fn wl_is_reference(ty: LLVMMetadataRef) -> bool;
+    pub(super) fn wl_is_union(ty: LLVMMetadataRef) -> bool;
+    pub(super) fn wl_type_bytes(ty: LLVMMetadataRef) -> u64;
     fn wl_unlist_declarations(module: LLVMModuleRef, folders: *const *const c_char, count: usize);
     fn wl_erase_named_metadata(module: inkwell::llvm_sys::prelude::LLVMModuleRef, name: *const c_char);
     pub(super) fn wl_member_path(

@@ -207,6 +207,18 @@ impl<'c> Type<'c> {
         (0..count).map(|index| unsafe { Type::from_raw(LLVMStructGetTypeAtIndex(self.raw, index)) }).collect()
     }
 
+    /// Returns the name of a structure in the module, such as `struct.Particle`; empty for others.
+    pub fn structure_name(self) -> String {
+        if self.kind() != Kind::Struct {
+            return String::new();
+        }
+        // SAFETY: a structure, checked above; the text is copied immediately, and is null for literal structures.
+        unsafe {
+            let name = LLVMGetStructName(self.raw);
+            if name.is_null() { String::new() } else { std::ffi::CStr::from_ptr(name).to_string_lossy().into_owned() }
+        }
+    }
+
     /// Returns whether a structure is packed.
     pub fn is_packed(self) -> bool {
         // SAFETY: called for structures only.

@@ -108,6 +108,24 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         }
         writeln!(out, "{}", if operand.loaded { " loaded" } else { "" })?;
     }
+    for access in &table.member_accesses {
+        write!(out, "member of site {} from {:?}:", access.site, access.base)?;
+        for (number, array) in access.levels.iter().enumerate() {
+            let text = |name: u32| table.names.get(name as usize).map_or("?", String::as_str);
+            let structure = &table.structures[array.structure as usize];
+            let own = structure.name.map_or("?", text);
+            let (name, first, end) = (text(array.name), array.offset, array.offset + array.bytes);
+            let comma = if number > 0 { "," } else { "" };
+            write!(out, "{comma} {name} is {first} to {end} of {own} of {} bytes", structure.bytes)?;
+        }
+        writeln!(out)?;
+    }
+    for (index, structure) in table.structures.iter().enumerate() {
+        let text = |name: u32| table.names.get(name as usize).map_or("?", String::as_str);
+        let fields = structure.members.iter();
+        let fields: Vec<_> = fields.map(|one| format!("{} {}+{}", text(one.name), one.offset, one.bytes)).collect();
+        writeln!(out, "structure {index} {}: {}", structure.name.map_or("?", text), fields.join(", "))?;
+    }
     for atomic in &table.atomics {
         writeln!(out, "atomic operation of site {} {:?}", atomic.site, atomic.kind)?;
     }

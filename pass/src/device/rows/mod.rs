@@ -8,6 +8,7 @@ pub(super) mod fence;
 pub(super) mod flow;
 pub(super) mod hint;
 pub(super) mod locate;
+pub(super) mod members;
 pub(super) mod mix;
 pub(super) mod operand;
 pub(super) mod parts;

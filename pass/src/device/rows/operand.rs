@@ -68,7 +68,7 @@ impl<'c> Operands<'c> {
 }
 
 /// Returns a path with `[]` for its subscripts, which are only known for the first element.
-fn plain(path: &str) -> String {
+pub(super) fn plain(path: &str) -> String {
     let (mut result, mut depth) = (String::new(), 0);
     for character in path.chars() {
         match character {
@@ -87,12 +87,12 @@ fn plain(path: &str) -> String {
 }
 
 /// A variable, and the type of the memory at its address.
-struct Root<'c> {
-    name: String,
-    ty: Option<DebugType<'c>>,
+pub(super) struct Root<'c> {
+    pub(super) name: String,
+    pub(super) ty: Option<DebugType<'c>>,
 }
 
-fn of_pointer(variable: Variable<'_>) -> Option<Root<'_>> {
+pub(super) fn of_pointer(variable: Variable<'_>) -> Option<Root<'_>> {
     let name = variable.name();
     let ty = variable.ty();
     let pointee = ty.and_then(DebugType::pointee);
@@ -100,7 +100,7 @@ fn of_pointer(variable: Variable<'_>) -> Option<Root<'_>> {
     (!name.is_empty()).then(|| Root { name, ty: pointee.or(ty) })
 }
 
-fn of_object(variable: Variable<'_>) -> Option<Root<'_>> {
+pub(super) fn of_object(variable: Variable<'_>) -> Option<Root<'_>> {
     let name = variable.name();
     (!name.is_empty()).then(|| Root { name, ty: variable.ty() })
 }
@@ -180,7 +180,7 @@ fn of_part(value: Value<'_>) -> Option<Root<'_>> {
 const TRITON_SHARED: &str = "global_smem";
 
 /// Returns the variable or member that contains a loaded value of this number of bytes.
-fn through(load: Value<'_>, bytes: u64) -> Option<Root<'_>> {
+pub(super) fn through(load: Value<'_>, bytes: u64) -> Option<Root<'_>> {
     through_at(load, bytes, 0)
 }
 

@@ -299,6 +299,18 @@ impl<'c> DebugType<'c> {
         unsafe { shim::wl_is_reference(self.raw) }
     }
 
+    /// Returns whether the type is a union.
+    pub fn is_union(self) -> bool {
+        // SAFETY: a live type.
+        unsafe { shim::wl_is_union(self.raw) }
+    }
+
+    /// Returns the size in bytes, or 0 if it is unknown.
+    pub fn bytes(self) -> u64 {
+        // SAFETY: a live type.
+        unsafe { shim::wl_type_bytes(self.raw) }
+    }
+
     /// Returns the path (`.nodes`, `[2].x`, empty) and the type of the member at `offset` bytes in a value of this type
     /// that has `size` bytes. If no member there has this size, returns the innermost member. `enter` requests a member
     /// even if the value itself has the size.
