@@ -236,8 +236,8 @@ pub enum Event {
     /// The host's side of the last copy, which is memory that kernels can access as well; with the check of host accesses.
     /// Since version 32768.
     CopyHostSide(CopyHostSide),
-    /// Variables in the static shared memory of a kernel that has several; comes before its first launch. Since version
-    /// 32768.
+    /// Variables in the static shared memory of a kernel that has several, or that indexes members of them; comes before
+    /// its first launch. Since version 32768.
     SharedVariables {
         /// Number of the module.
         module: u32,
@@ -774,6 +774,9 @@ pub enum FaultKind {
     LocalOutOfBounds,
     /// The address is in the block's shared memory, but outside the variable that the access is based on. The analysis finds it.
     SharedVariable,
+    /// The address is in its allocation or variable, but outside the member of a structure that the access indexes. The
+    /// analysis finds it.
+    Member,
 }
 
 impl Fault {

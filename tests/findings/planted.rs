@@ -207,6 +207,7 @@ pairs![
     swapped_indices "strided-access" "scaled" ["exchange-indices"],
     texture_columns "strided-access" "picture" ["fetch-neighbouring-texels"],
     weighted_years "memory-accumulator" "income" ["store-after-loop"],
+    scaled_rows "fault" "" ["outside-member", "check-member-index"],
     row_sums "fault" "" ["outside-shared-variable", "check-shared-index"],
     smoothed_image "kernel-copy" "image" ["array-to-array", "exchange-pointers"],
     sweep "cache-sweep" "field" ["fuse-launches"],

@@ -18,6 +18,7 @@ use warpline_format::budget;
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::cluster;
 use warpline_format::event::{Event, Launch, LaunchId, NotLaunched, SharedVariable};
+use warpline_format::member::{Base, MemberAccess};
 use warpline_format::occupancy::Registers;
 
 /// The minimum stack of a lane, in bytes, if the compiler cannot bound the stack.
@@ -78,12 +79,15 @@ impl Runtime {
         }
     }
 
-    /// Writes the shared variables of a kernel that has several, before its first traced launch.
+    /// Writes the shared variables of a kernel that has several, or that indexes members of them, before its first
+    /// traced launch.
     fn describe_shared(&mut self, member: Member, traced: bool) {
         let module = &self.modules[member.module];
         let kernel = &module.kernels()[member.index];
         let (function, variables) = (kernel.function, shared_variables(kernel));
-        if !traced || variables.len() < 2 || module.described.contains(&function) {
+        let indexes = |access: &MemberAccess| matches!(access.base, Base::Shared(_));
+        let is_compared = variables.len() > 1 || module.table.member_accesses.iter().any(indexes);
+        if !traced || variables.is_empty() || !is_compared || module.described.contains(&function) {
             return;
         }
         let described =

@@ -9,6 +9,7 @@ use warpline_format::event::{
     AllocationId, CallPathFrame, DifferentBarriers, Direction, DivergentBarrier, Fault, HostAllocationId,
     InterpretedFrame, Launch, LaunchId, PathId, SharedVariable,
 };
+use warpline_format::member::Overrun;
 use warpline_format::site_table::Op;
 
 use warpline_format::occupancy::Resources;
@@ -310,6 +311,8 @@ pub struct FaultData {
     pub launch: Option<(u32, PathId)>,
     /// Row of the nearest allocation, and the byte offset from its start.
     pub nearest: Option<(AllocationId, i64)>,
+    /// Position of an access outside the member that it indexes.
+    pub overrun: Option<Overrun>,
 }
 
 /// The results of a whole trace.

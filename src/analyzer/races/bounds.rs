@@ -47,6 +47,16 @@ impl SharedBounds {
         self.variables.insert(kernel, variables);
     }
 
+    /// Returns the variable of a kernel that has this name, if there is exactly one.
+    pub(super) fn variable(&self, kernel: (u32, u32), name: &str) -> Option<&SharedVariable> {
+        only_named(self.variables.get(&kernel)?, name)
+    }
+
+    /// Returns whether an access of a site of a kernel was outside its variable.
+    pub(super) fn is_reported(&self, kernel: u32, site: u32) -> bool {
+        self.reported.contains(&(kernel, site))
+    }
+
     /// Computes the bounds of the sites of a kernel that is launched, if it has several variables.
     pub(super) fn launched(&mut self, shape: &LaunchShape, function: u32) {
         let (number, module) = &shape.module;
@@ -55,9 +65,7 @@ impl SharedBounds {
             let table = &module.table;
             let range = |site: usize| {
                 let name = table.shared.get(table.hint(site as u32).shared? as usize)?;
-                let mut named = variables.iter().filter(|variable| variable.name == *name);
-                // Of two variables with one name, it is not known which is meant.
-                let variable = named.next().filter(|variable| variable.bytes > 0 && named.next().is_none())?;
+                let variable = only_named(variables, name).filter(|variable| variable.bytes > 0)?;
                 let start = u64::from(variable.offset);
                 Some(start..start + u64::from(variable.bytes))
             };
@@ -107,6 +115,12 @@ impl SharedBounds {
     pub(super) fn take(&mut self) -> Vec<Fault> {
         std::mem::take(&mut self.found)
     }
+}
+
+/// Returns the variable with a name. If two have the name, it is not known which is meant.
+fn only_named<'v>(variables: &'v [SharedVariable], name: &str) -> Option<&'v SharedVariable> {
+    let mut named = variables.iter().filter(|variable| variable.name == name);
+    named.next().filter(|_| named.next().is_none())
 }
 
 /// Returns a range that contains the first bytes of all lanes of a request with evenly spaced lanes; idle lanes may make it larger.

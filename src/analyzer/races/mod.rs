@@ -6,6 +6,7 @@
 //! ([`verdict`]).
 
 mod bounds;
+mod members;
 mod sample;
 mod shadow;
 mod streams;
@@ -14,6 +15,7 @@ mod watch;
 #[cfg(test)]
 mod watch_tests;
 
+pub use members::MemberFault;
 pub use streams::{StreamAccess, StreamConflict, StreamParty};
 pub use verdict::{Scope, Verdict};
 pub use watch::{Conflict, Party, Watch};

@@ -13,12 +13,15 @@ use warpline_format::site_table::{CacheOp, Op};
 
 use super::RaceCheck;
 use super::bounds::{Position, SharedBounds, SiteBounds};
+use super::members::{MemberBounds, MemberFault};
 use super::sample::{self, Sample};
 use super::shadow::{GlobalShadow, Mark, WORD, Word, flags};
 use super::streams::{StreamConflict, StreamWatch};
 use super::verdict::{Scope, Verdict, judge, lanes_conflict};
+use crate::analysis::LaunchArgument;
 use crate::attribution::{AllocationMap, Segment};
 use crate::requests::{LaunchShape, decode};
+use warpline_simulator::geometry::Width;
 
 /// Maximum bytes of shared memory of a block. Larger offsets occur only in damaged traces.
 pub(super) const MOST_SHARED: u64 = 1 << 20;
@@ -97,6 +100,7 @@ pub struct Watch {
     found: BTreeMap<Key, Conflict>,
     streams: StreamWatch,
     bounds: SharedBounds,
+    members: MemberBounds,
 }
 
 impl Watch {
@@ -164,6 +168,7 @@ impl Watch {
 
     /// Records the end of a launch.
     pub fn end(&mut self, launch: LaunchId) {
+        self.members.end(launch);
         let Some(Running { mut global, .. }) = self.launches.remove(&launch) else { return };
         global.clear();
         if self.check == RaceCheck::Sampled {
@@ -198,11 +203,27 @@ impl Watch {
     /// Prepares the checks of a kernel that is launched.
     pub fn launched(&mut self, shape: &LaunchShape, function: u32) {
         self.bounds.launched(shape, function);
+        self.members.launched(shape, function, &self.bounds);
+    }
+
+    /// Records the arguments of a launch.
+    pub fn arguments(&mut self, shape: &LaunchShape, arguments: &[LaunchArgument]) {
+        self.members.arguments(shape, arguments);
     }
 
     /// Returns accesses outside their shared variables, found since the last call.
     pub fn take_faults(&mut self) -> Vec<Fault> {
         self.bounds.take()
+    }
+
+    /// Returns accesses outside the members that they index, found since the last call.
+    pub fn take_member_faults(&mut self) -> Vec<MemberFault> {
+        self.members.take()
+    }
+
+    /// Records the address of a variable of a module.
+    pub fn variable(&mut self, variable: (u32, u32), address: u64) {
+        self.members.allocated(variable, address);
     }
 
     /// The host's side of the last copy.
@@ -350,11 +371,7 @@ impl Turn<'_> {
             self.lanes(access, &mark);
         }
         let width = module.widths[access.site as usize];
-        if let Some(bounds) = self.bounds.filter(|_| access.space == Space::Shared) {
-            let (launch, kernel) = (self.shape.id, self.shape.kernel);
-            let position = Position { launch, kernel, block: self.block.block.into(), warp: self.warp };
-            self.watch.bounds.check(bounds, access, width, &position);
-        }
+        self.check_bounds(access, width);
         let mut access = *access;
         if matches!(access.addresses, Addresses::Uniform(_)) {
             // One lane is sufficient, because all lanes belong to one warp.
@@ -373,6 +390,19 @@ impl Turn<'_> {
                 }
             }
         });
+    }
+
+    /// Compares an access with the shared variable and the member that the code shows.
+    fn check_bounds(&mut self, access: &Access<'_>, width: Width) {
+        let (launch, kernel) = (self.shape.id, self.shape.kernel);
+        let position = Position { launch, kernel, block: self.block.block.into(), warp: self.warp };
+        if let Some(bounds) = self.bounds.filter(|_| access.space == Space::Shared) {
+            self.watch.bounds.check(bounds, access, width, &position);
+            if self.watch.bounds.is_reported(kernel, access.site) {
+                return;
+            }
+        }
+        self.watch.members.check(&self.shape.module.1.table, access, width, &position, self.map);
     }
 
     /// Finds lanes of a store that share an address.

@@ -15,6 +15,7 @@ described! {
         OutsideShared => "outside-shared-memory",
         OutsideLocal => "outside-local-array",
         OutsideVariable { variable: Name, position: Shown, size: Count } => "outside-shared-variable",
+        OutsideMember { variable: Name, position: Count, structure: Shown, met: Shown, first: Count, last: Count } => "outside-member",
         Freed => "freed-memory",
         Before { distance: Bytes } => "before-allocation",
         Past { distance: Bytes } => "past-allocation",
@@ -30,6 +31,7 @@ described! {
         AlignLocal => "align-local-variable",
         CheckSharedIndex => "check-shared-index",
         CheckLocalIndex => "check-local-index",
+        CheckMemberIndex => "check-member-index",
         FreeLater => "free-later",
         CheckPointer => "check-pointer",
         CheckIndex => "check-index",
@@ -67,6 +69,7 @@ fn cause(facts: &Facts<'_>, fault: &Fault) -> Cause {
                 size: Count(fault.variable_bytes.unwrap_or(0).into()),
             };
         }
+        "member" => return outside_member(fault),
         "freed" => return Cause::Freed,
         _ => {}
     }
@@ -83,6 +86,26 @@ fn cause(facts: &Facts<'_>, fault: &Fault) -> Cause {
     }
 }
 
+fn outside_member(fault: &Fault) -> Cause {
+    let member = fault.member.clone().unwrap_or_default();
+    let met = match &member.met[..] {
+        "" => String::new(),
+        met => format!(", in its member `{}`", met.trim_end_matches("[]")),
+    };
+    let structure = match &member.structure[..] {
+        "" => "a structure".to_owned(),
+        name => format!("a structure `{name}`"),
+    };
+    Cause::OutsideMember {
+        variable: Name(member.name),
+        position: Count(member.offset.into()),
+        structure: Shown(structure),
+        met: Shown(met),
+        first: Count(member.start.into()),
+        last: Count(member.start.saturating_add(member.bytes.saturating_sub(1)).into()),
+    }
+}
+
 fn remedy(facts: &Facts<'_>, fault: &Fault, cause: &Cause, is_called: bool) -> Remedy {
     let remedy = match cause {
         Cause::DivergentBarrier if is_called => return Remedy::MoveCall,
@@ -94,6 +117,7 @@ fn remedy(facts: &Facts<'_>, fault: &Fault, cause: &Cause, is_called: bool) -> R
         Cause::NullPointer => return Remedy::CheckPointer,
         Cause::OutsideShared | Cause::OutsideVariable { .. } => Remedy::CheckSharedIndex,
         Cause::OutsideLocal => Remedy::CheckLocalIndex,
+        Cause::OutsideMember { .. } => Remedy::CheckMemberIndex,
         _ => Remedy::CheckIndex,
     };
     race_of(facts, fault).map_or(remedy, |race| Remedy::FixRace { line: Shown(race.line.to_string()) })
@@ -118,8 +142,9 @@ fn draft(facts: &Facts<'_>, count: u64, fault: &Fault) -> Draft {
     // intended.
     let severity = match diagnosis.cause {
         "misaligned-local-address" => Severity::Note,
-        // Values of other variables may be irrelevant, for example those of threads beyond the end of the data.
-        "outside-shared-variable" => Severity::Warning,
+        // Values of other variables or members may be irrelevant, for example those of threads beyond the end of the
+        // data.
+        "outside-shared-variable" | "outside-member" => Severity::Warning,
         _ if fault.other.is_some() => Severity::Warning,
         _ => Severity::Error,
     };

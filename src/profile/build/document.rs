@@ -7,6 +7,8 @@ use warpline_format::access::Space;
 use warpline_format::event::{
     AllocationId, AllocationKind, DifferentBarriers, DivergentBarrier, Fault, FaultKind, LaunchId, PathId,
 };
+use warpline_format::member::Overrun;
+use warpline_format::site_table::SiteTable;
 use warpline_format::visible;
 
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
@@ -488,6 +490,7 @@ fn barrier_row(paths: &mut Paths<'_>, barrier: &DivergentBarrier, launch: Option
         offset: None,
         variable: None,
         variable_bytes: None,
+        member: None,
         stopped: false,
         path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
     }
@@ -511,6 +514,7 @@ fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option
         offset: None,
         variable: None,
         variable_bytes: None,
+        member: None,
         stopped: false,
         path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
     }
@@ -523,7 +527,7 @@ fn is_local(fault: &warpline_format::event::Fault, site: Option<&warpline_format
 }
 
 fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> model::Fault {
-    let FaultData { event: fault, launch, nearest } = fault;
+    let FaultData { event: fault, launch, nearest, overrun } = fault;
     let kernel = launch.and_then(|(id, _)| analysis.kernels.get(id as usize));
     let module = kernel.and_then(|kernel| analysis.modules.get(&kernel.module));
     let site = module.and_then(|module| Some((module, module.table.sites.get(fault.site as usize)?)));
@@ -537,6 +541,7 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
         FaultKind::Hardware => "hardware",
         FaultKind::LocalOutOfBounds => "local_out_of_bounds",
         FaultKind::SharedVariable => "shared_variable",
+        FaultKind::Member => "member",
     };
     let variable = site.filter(|_| fault.kind == FaultKind::SharedVariable).and_then(|(module, _)| {
         let name = module.table.shared.get(module.table.hint(fault.site).shared? as usize)?;
@@ -565,9 +570,26 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
         offset: nearest.map(|(_, offset)| offset).or(of_variable),
         variable: variable.map(|variable| variable.name.clone()),
         variable_bytes: variable.map(|variable| variable.bytes),
+        member: overrun.and_then(|overrun| fault_member(&site?.0.table, fault.site, overrun)),
         stopped: fault.stopped,
         path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
     }
+}
+
+/// Returns the member that an access indexes, and the position of the access in its structure.
+fn fault_member(table: &SiteTable, site: u32, overrun: Overrun) -> Option<model::FaultMember> {
+    let array = table.member_access(site)?.levels.get(overrun.level as usize)?;
+    let structure = table.structures.get(array.structure as usize)?;
+    let name = |name: u32| table.names.get(name as usize).cloned().unwrap_or_default();
+    Some(model::FaultMember {
+        name: name(array.name),
+        structure: structure.name.map(name).unwrap_or_default(),
+        structure_bytes: structure.bytes,
+        start: array.offset,
+        bytes: array.bytes,
+        offset: overrun.offset,
+        met: structure.member_at(overrun.offset).map(|field| name(field.name)).unwrap_or_default(),
+    })
 }
 
 /// Returns operations of executed functions that no record shows.

@@ -12,7 +12,7 @@ use super::frames::Frame;
 pub struct Fault {
     /// `out_of_bounds`, `misaligned`, `misaligned_local` (an access to a local variable, which was executed), `freed`,
     /// `shared_out_of_bounds`, `shared_variable` (inside the block's shared memory, but outside the variable that the
-    /// access is based on), `local_out_of_bounds`, `hardware`, or `divergent_barrier` or `different_barriers` (which
+    /// access is based on), `member` (outside the member of a structure that the access indexes), `local_out_of_bounds`, `hardware`, or `divergent_barrier` or `different_barriers` (which
     /// are not accesses and have no address).
     pub kind: String,
     /// Kernel; `None` when unknown.
@@ -44,6 +44,9 @@ pub struct Fault {
     /// Size of that variable in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variable_bytes: Option<u32>,
+    /// The member of a structure that the access indexes but does not meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<FaultMember>,
     /// Whether the kernel was stopped.
     pub stopped: bool,
     /// Host call path of the launch.
@@ -51,6 +54,25 @@ pub struct Fault {
     /// Rank of the process, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
+}
+
+/// A member of a structure that an access indexes, and the position of the access in the structure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultMember {
+    /// Name of the member with its variable, for example `particles.velocity`.
+    pub name: String,
+    /// Name of the structure; empty if it has none.
+    pub structure: String,
+    /// Size of the structure in bytes.
+    pub structure_bytes: u32,
+    /// Offset in bytes of the member from the start of the structure.
+    pub start: u32,
+    /// Size of the member in bytes.
+    pub bytes: u32,
+    /// Offset in bytes of the access from the start of the structure.
+    pub offset: u32,
+    /// Path of the member that the access meets, for example `.mass` or `.keys[]`; empty for padding, or if it is unknown.
+    pub met: String,
 }
 
 /// Reads by one access, or copies from one line, of uninitialised bytes of one allocation.

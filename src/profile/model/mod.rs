@@ -31,8 +31,8 @@ pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoi
 pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap, TouchedRows};
 pub use basis::Basis;
 pub use checks::{
-    Conflict, ConflictParty, ConflictUpdate, FailedCall, Fault, HostAccess, Missing, StreamAccess, StreamConflict,
-    Uninitialised,
+    Conflict, ConflictParty, ConflictUpdate, FailedCall, Fault, FaultMember, HostAccess, Missing, StreamAccess,
+    StreamConflict, Uninitialised,
 };
 pub use control_flow::{Block, BlockPart, Branch, LaneSlots, WarpBlocks};
 pub use estimate::{Bytes, Estimate, IdealEstimate, Limit};

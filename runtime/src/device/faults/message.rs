@@ -44,7 +44,9 @@ pub unsafe fn access(
         FaultKind::Misaligned => format!("Misaligned {op} of {} bytes", access.bytes),
         FaultKind::SharedOutOfBounds => format!("Invalid shared memory {op} of {} bytes", access.bytes),
         // The analysis finds these.
-        FaultKind::SharedVariable => format!("Invalid shared memory {op} of {} bytes", access.bytes),
+        FaultKind::SharedVariable | FaultKind::Member => {
+            format!("Invalid shared memory {op} of {} bytes", access.bytes)
+        }
         FaultKind::LocalOutOfBounds => format!("Invalid local memory {op} of {} bytes", access.bytes),
         FaultKind::Freed => format!("Invalid {op} of {} bytes in freed memory", access.bytes),
         _ => format!("Invalid {op} of {} bytes", access.bytes),

@@ -30,7 +30,7 @@ use crate::analysis::{
     Progress, ReadKey, RoundedWriter, Status, ValueKey,
 };
 use crate::attribution::Module;
-use crate::races::Watch;
+use crate::races::{MemberFault, Watch};
 use crate::requests::WorkerLost;
 use crate::simulation::{Reorder, Settings};
 use crate::trace::{Damage, Ending, Message, TraceReader};
@@ -231,6 +231,9 @@ impl Analyzer {
                 event.name.iter_mut().for_each(visible::make_name);
                 if let Some(watch) = self.watch.as_mut().filter(|_| event.kind != AllocationKind::Named) {
                     watch.allocated(event.address..event.address.saturating_add(event.bytes));
+                    if let Some(variable) = event.global {
+                        watch.variable(variable, event.address);
+                    }
                 }
                 let change = self.memory.allocated(event, &mut self.analysis)?;
                 self.tools.changed(change)?;
@@ -359,7 +362,23 @@ impl Analyzer {
             return;
         }
         let nearest = self.memory.nearest(&event, &self.analysis);
-        self.analysis.faults.push(FaultData { event, launch, nearest });
+        self.analysis.faults.push(FaultData { event, launch, nearest, overrun: None });
+    }
+
+    /// Stores the bad accesses that the check of requests has found.
+    pub(super) fn add_found_faults(&mut self, launch: (u32, PathId)) {
+        let Some(watch) = &mut self.watch else { return };
+        let (faults, members) = (watch.take_faults(), watch.take_member_faults());
+        for fault in faults {
+            self.add_fault(fault, Some(launch));
+        }
+        for MemberFault { fault, overrun, allocation } in members {
+            let before = self.analysis.faults.len();
+            self.add_fault(fault, Some(launch));
+            if let Some(added) = self.analysis.faults.get_mut(before) {
+                (added.nearest, added.overrun) = (allocation, Some(overrun));
+            }
+        }
     }
 
     /// Adds uninitialised reads. Records for a launch that is not running or an unknown allocation are invalid.

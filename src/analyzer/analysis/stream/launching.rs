@@ -114,10 +114,8 @@ impl Analyzer {
         self.status.requests += check_batch(items, &open.shape)?;
         if let Some(watch) = &mut self.watch {
             watch.batch(&open.shape, open.event.path, items, &self.memory.map);
-            let launch = Some((open.shape.kernel, open.event.path));
-            for fault in watch.take_faults() {
-                self.add_fault(fault, launch);
-            }
+            let launch = (open.shape.kernel, open.event.path);
+            self.add_found_faults(launch);
         }
         self.tools.batch(launch, items)?;
         if self.granted.is_some() {
@@ -157,6 +155,9 @@ impl Analyzer {
             Ok(LaunchArgument { parameter, offset, bytes, value, allocation })
         });
         open.arguments = each.collect::<Result<_, Refusal>>()?;
+        if let Some(watch) = &mut self.watch {
+            watch.arguments(&open.shape, &open.arguments);
+        }
         Ok(())
     }
 
@@ -294,9 +295,7 @@ impl Analyzer {
         }
         if let Some(watch) = &mut self.watch {
             watch.end(launch);
-            for fault in watch.take_faults() {
-                self.add_fault(fault, Some((open.shape.kernel, open.event.path)));
-            }
+            self.add_found_faults((open.shape.kernel, open.event.path));
         }
         let works = self.tools.end(launch)?;
         let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];

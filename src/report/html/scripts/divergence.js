@@ -61,7 +61,7 @@ function faultTable(faults) {
       { key: "op", label: "Access", plain: true, value: (row) => `${row.op}${row.bytes ? ` of ${row.bytes} bytes` : ""}` },
       { key: "kernel", label: "Kernel", plain: true, value: (row) => side().kernelLabel(row.kernel) },
       { key: "where", label: "Block, thread", plain: true, value: (row) => `${row.block}, ${row.thread}` },
-      { key: "memory", label: "Nearest allocation", plain: true, value: (row) => (row.allocation === null ? "" : `${side().allocationLabel(row.allocation)}${row.offset === null ? "" : ` ${row.offset < 0 ? "−" : "+"} ${count(Math.abs(row.offset))} bytes`}`) },
+      { key: "memory", label: "Nearest allocation", plain: true, value: (row) => row.member ? `byte ${count(row.member.offset)} of ${row.member.structure || "the structure"}, outside ${row.member.name}` : (row.allocation === null ? "" : `${side().allocationLabel(row.allocation)}${row.offset === null ? "" : ` ${row.offset < 0 ? "−" : "+"} ${count(Math.abs(row.offset))} bytes`}`) },
       { key: "address", label: "Address", plain: true, value: (row) => row.address },
     ],
   });

@@ -7,7 +7,7 @@ use crate::words::names;
 use crate::words::places;
 use crate::words::style::Style;
 use warpline_profile::Profile;
-use warpline_profile::model::{Fault, Frame};
+use warpline_profile::model::{Fault, FaultMember, Frame};
 
 /// Describes a fault in one line.
 pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
@@ -25,6 +25,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
         "shared_out_of_bounds" => "out-of-bounds shared",
         "local_out_of_bounds" => "out-of-bounds local",
         "shared_variable" => "out-of-bounds shared",
+        "member" => "out-of-bounds",
         _ => "faulting",
     };
     let what = match (fault.op.as_str(), fault.bytes) {
@@ -37,6 +38,9 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     let mut text = format!("{kind} {what} at {at} in {kernel}, block {}, thread {}", fault.block, fault.thread);
     if let Some((variable, offset)) = fault.variable.as_ref().zip(fault.offset) {
         _ = write!(text, ": byte {offset} of `{variable}`, which has {} bytes", fault.variable_bytes.unwrap_or(0));
+    }
+    if let Some(member) = &fault.member {
+        _ = write!(text, ": {}", member_text(member));
     }
     let nearest = fault.allocation.and_then(|id| profile.allocation(id));
     match (nearest, fault.offset) {
@@ -60,6 +64,15 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
         _ => _ = write!(text, ": address {}", fault.address),
     }
     text
+}
+
+/// Describes where an access outside the member that it indexes is.
+fn member_text(member: &FaultMember) -> String {
+    let FaultMember { name, structure, start, bytes, offset, met, .. } = member;
+    let of = if structure.is_empty() { "the structure".to_owned() } else { format!("`{structure}`") };
+    let last = start.saturating_add(bytes.saturating_sub(1));
+    let met = if met.is_empty() { String::new() } else { format!(", in `{}`", met.trim_end_matches("[]")) };
+    format!("byte {offset} of {of}{met}; `{name}` has bytes {start} to {last}")
 }
 
 /// Describes a barrier that only a part of a warp reached.
@@ -113,6 +126,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
             (_, true) => "the kernel was stopped",
             ("divergent_barrier", _) => "the barrier did not wait for them",
             ("different_barriers", _) => "each counted for the other and all warps went on, as on most GPUs",
+            ("shared_variable" | "member", _) => "the access was performed",
             _ => "the access was not performed; the kernel went on",
         };
         _ = writeln!(out, "    {}", style.faint(end));
