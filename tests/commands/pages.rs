@@ -326,6 +326,58 @@ fn ranks_are_reported_alike_by_all_formats() {
     no_complaints(&browser);
 }
 
+#[test]
+fn rounded_elements_have_the_figures_of_the_document() {
+    let folder = work_folder("pages-rounding");
+    let executable = build(&[root().join("tests/programs/rounded_values.cu")], &["-O2".to_owned()], &folder);
+    let mut command = Command::new(warpline());
+    command.args(["run", "--what-if-type", "x=half", "--what-if-type", "y=half", "--what-if-results"]);
+    let outcome = run(command.args(["-o", "rounded.wlprof", "--"]).arg(executable), &folder, "run");
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let json = run(Command::new(warpline()).args(["report", "--format", "json", "rounded.wlprof"]), &folder, "json");
+    let document: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    make_page(&folder, &["report", "rounded.wlprof"], "rounded.html");
+
+    let mut browser = Browser::start();
+    browser.look(1600, 1000, "light");
+    browser.open(&folder.join("rounded.html"));
+    browser.go("rounding");
+    let figures = browser.figures();
+    let counts = ["elements", "inexact", "largest_error", "mean_error", "overflows"];
+    let rows = document["rounded_allocations"].as_array().expect("rounded allocations");
+    assert_eq!(rows.len(), 2);
+    let writes: Vec<&Value> = rows.iter().flat_map(|row| row["writes"].as_array().expect("writes")).collect();
+    assert!(writes.len() > 2);
+    for name in counts {
+        for row in rows {
+            assert_shown(&figures, &format!("rounded.{name}"), number(&row["errors"][name]));
+        }
+        assert_eq!(shown(&figures, &format!("rounded-writers.{name}")).len(), writes.len());
+    }
+    for writes in &writes {
+        assert_shown(&figures, "rounded-writers.elements", number(&writes["errors"]["elements"]));
+        assert_shown(&figures, "rounded-writers.mean_error", number(&writes["errors"]["mean_error"]));
+    }
+    let results = document["compared_results"].as_array().expect("compared results");
+    assert!(!results.is_empty());
+    for row in results {
+        assert_shown(&figures, "results.different", number(&row["different"]));
+        assert_shown(&figures, "results.largest_difference", number(&row["largest_difference"]));
+    }
+    let text = browser.text("document.querySelector('main').textContent");
+    for wanted in ["float as half", "largest error", "element 2 with value"] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    browser.value(&format!("{}; 0", axe()));
+    let found = barriers(&mut browser);
+    assert!(found.is_empty(), "{found:#?}");
+    no_complaints(&browser);
+    // Profiles without rounded elements have no such view.
+    browser.open(&examples().join("bfs.html"));
+    let views = browser.text("document.querySelector('#views').textContent");
+    assert!(!views.contains("Rounding"), "{views}");
+}
+
 /// What axe finds, in lines.
 fn barriers(browser: &mut Browser) -> Vec<String> {
     let found = browser.value(

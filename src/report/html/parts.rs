@@ -18,7 +18,7 @@ const STYLES: [&str; 8] = [
 
 /// Scripts, which are concatenated to one module. A script may use only names of earlier ones, except in code that runs
 /// after all are loaded.
-const SCRIPTS: [&str; 27] = [
+const SCRIPTS: [&str; 28] = [
     include_str!("scripts/format.js"),
     include_str!("scripts/dom.js"),
     include_str!("scripts/glossary.js"),
@@ -41,6 +41,7 @@ const SCRIPTS: [&str; 27] = [
     include_str!("scripts/paths.js"),
     include_str!("scripts/timeline.js"),
     include_str!("scripts/divergence.js"),
+    include_str!("scripts/rounding.js"),
     include_str!("scripts/ranks.js"),
     include_str!("scripts/about.js"),
     include_str!("scripts/comparison.js"),

@@ -56,6 +56,8 @@ const GLOSSARY = {
   path: ["Call path", "From the outermost known frame of the host to the line on the device. Accesses are not counted by launch: a kernel that is launched from several paths begins at the kernel."],
   order: ["Order, not time", "Launches and copies stand in the order of the program. The profile has no clock times of them, as the program ran instrumented."],
   conflict: ["Conflicts between warps", "Different warps touch the same bytes, at least one of them writes, and no barrier orders them."],
+  rounding_error: ["Rounding errors", "Relative errors of elements that the run rounded to a smaller type after each write. Elements that exceed the type's range count as overflow and have no error; those that become zero or subnormal count as underflow."],
+  compared_result: ["Compared results", "Elements that the program copied to the host, compared with those of a run without rounding. Elements that are not finite, or zero without rounding, have no relative difference."],
   size: ["Size", "Bytes of the allocation; of all of them where a row stands for several."],
 };
 

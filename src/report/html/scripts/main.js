@@ -13,6 +13,7 @@ const VIEWS = {
   distributions: { label: "Distributions", key: "d", make: distributionsView },
   launches: { label: "Launches", key: "l", make: launchesView, tally: () => profile().kernels.reduce((sum, kernel) => sum + kernel.launch_count, 0) },
   divergence: { label: "Divergence", key: "v", make: divergenceView },
+  rounding: { label: "Rounding", key: "e", make: roundingView, only: hasRounding, tally: () => profile().rounded_allocations.length },
   ranks: { label: "Ranks", key: "r", make: ranksView, only: hasRanks },
   about: { label: "About", key: "i", make: aboutView },
   kernel: { under: "kernels", make: kernelView },
