@@ -9,7 +9,7 @@ pub const UNEXPECTED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// A file is unreadable, damaged or of another version.
 pub const UNREADABLE: u8 = 3;
-/// Nothing matched the filters.
+/// Nothing matched the filters; for `profile`, also no allocation matched a name.
 pub const NOTHING_MATCHED: u8 = 4;
 /// A threshold was breached.
 pub const THRESHOLD: u8 = 5;
@@ -18,7 +18,7 @@ pub const TOOLCHAIN: u8 = 6;
 /// The intact part of a damaged file was shown.
 pub const PARTIAL: u8 = 7;
 
-/// `run`: the program could not be profiled.
+/// `run`: the program could not be profiled, or not as requested.
 pub const RUN_NOT_PROFILED: u8 = 125;
 /// `run`: the program cannot be executed.
 pub const RUN_NOT_EXECUTABLE: u8 = 126;

@@ -65,6 +65,9 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     if outcome.code != 0 {
         output::say(format_args!("the program ended with exit code {}", outcome.code));
     }
+    if let Some(message) = outcome.unfulfilled.filter(|_| outcome.code == 0) {
+        return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
+    }
     // The program succeeded, but nothing that was requested was recorded.
     let nothing = !profile.kernels.is_empty() && profile.kernels.iter().all(|kernel| kernel.recorded_launches() == 0);
     Ok(if outcome.code == 0 && nothing { exit_code::NOTHING_MATCHED } else { outcome.code })

@@ -179,9 +179,8 @@ fn results_are_compared_with_a_run_without_rounding() {
 fn what_is_not_rounded_is_named() {
     let folder = work_folder("rounding-notes");
     let program = program(&folder);
-    let outcome = start(&folder, &program, &["d_z=half", "ids=half", "pairs=half", "y=float"], "rounded.wlprof");
+    let outcome = start(&folder, &program, &["ids=half", "pairs=half", "y=float"], "rounded.wlprof");
     let wanted = [
-        "--what-if-type d_z=half: no allocation matches; the names are fine, ids, pairs, total, wide, x, y",
         "--what-if-type ids=half: not rounded, because no kernel accesses it as elements of a wider floating-point type",
         "--what-if-type y=float: not rounded",
     ];
@@ -205,6 +204,34 @@ fn what_is_not_rounded_is_named() {
     let message = String::from_utf8_lossy(&wrong.stderr).into_owned();
     assert_eq!(wrong.status.code(), Some(2), "{message}");
     assert!(message.contains("half, bfloat16, e4m3, e5m2, float"), "{message}");
+}
+
+/// A name that does not exist must not look like an allocation without errors.
+#[test]
+fn names_that_no_allocation_has_are_failures() {
+    let folder = work_folder("rounding-names");
+    let program = program(&folder);
+    let mut command = Command::new(warpline());
+    command.args(["run", "--what-if-type", "d_z=half", "--what-if-type", "x=half", "-o", "named.wlprof", "--"]);
+    let outcome = run(command.arg(&program), &folder, "run");
+    assert_eq!(outcome.status.code(), Some(125), "{}", outcome.describe());
+    for wanted in [
+        "note: --what-if-type d_z=half: no allocation matches; the names are fine, ids, pairs, total, wide, x, y",
+        "--what-if-type d_z=half: no allocation matches, so named.wlprof lacks its errors",
+    ] {
+        assert!(outcome.stderr.contains(wanted), "{wanted}: {}", outcome.stderr);
+    }
+    // The profile is written, with the other allocation.
+    let profile = profile(&folder, "named.wlprof");
+    assert_eq!(profile["rounded_allocations"].as_array().map(Vec::len), Some(1));
+    assert_eq!(rounded(&profile, "x")["to"], "half");
+
+    let source = root().join("tests/programs/rounded_values.cu");
+    let mut command = Command::new(warpline());
+    command.arg("profile").arg(source).args(["-O2", "--what-if-type", "d_z=half", "-o", "whole.wlprof"]);
+    let outcome = run(&mut command, &folder, "profile");
+    assert_eq!(outcome.status.code(), Some(4), "{}", outcome.describe());
+    assert!(folder.join("whole.wlprof").exists() && outcome.stdout.contains("PASS"), "{}", outcome.describe());
 }
 
 /// Nothing is rounded without the option, and two runs are the same. Merged profiles add the counts.

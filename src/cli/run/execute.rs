@@ -36,8 +36,22 @@ pub(in crate::cli) struct Outcome {
     pub(in crate::cli) code: u8,
     /// Reason why the trace file is incomplete, if it is.
     pub(in crate::cli) trace_lost: Option<String>,
+    /// Reason why the profile lacks what an option requested, if it does.
+    pub(in crate::cli) unfulfilled: Option<String>,
     /// Whether the program's runtime has already reported why it does not run.
     pub(in crate::cli) declined: bool,
+}
+
+impl Outcome {
+    /// Returns the exit code of the command, or what is missing after a run. The exit code of a program that failed has
+    /// priority over a request that was not fulfilled, which may follow from the failure.
+    pub(in crate::cli) fn result(self) -> Result<u8, Failure> {
+        let unfulfilled = self.unfulfilled.filter(|_| self.code == exit_code::OK);
+        match self.trace_lost.or(unfulfilled) {
+            Some(message) => Err(Failure::new(exit_code::RUN_NOT_PROFILED, message)),
+            None => Ok(self.code),
+        }
+    }
 }
 
 pub(in crate::cli) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
@@ -56,10 +70,7 @@ pub(in crate::cli) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
     };
     write(profile, &plan)?;
     report(&plan, profile);
-    if let Some(message) = outcome.trace_lost {
-        return Err(Failure::new(exit_code::RUN_NOT_PROFILED, message));
-    }
-    Ok(outcome.code)
+    outcome.result()
 }
 
 /// Prints the value of [`warpline_format::options::VARIABLE`] for a program that makes its own traces.
@@ -143,7 +154,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let claimed = memory.ring().control().owner.load(Ordering::Acquire);
     let Some(analysis) = analysis.or_else(|| (claimed != 0).then(|| Analysis::empty(Finish::Nothing))) else {
         let declined = memory.ring().control().declined.load(Ordering::Acquire) != 0;
-        return Ok(Outcome { profile: None, code: end.code(), trace_lost, declined });
+        return Ok(Outcome { profile: None, code: end.code(), trace_lost, unfulfilled: None, declined });
     };
     let mut analysis = analysis;
     let (further, lost) = kept.simulate(plan, &mut analysis, trace_lost.as_deref());
@@ -160,6 +171,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     notes.extend(plan.unchecked());
     notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
     notes.extend(rounded::notes(plan.rounded(), &analysis));
+    let unfulfilled = rounded::unknown_name(plan.rounded(), &analysis, plan);
     notes.extend(reference.note());
     if plan.interleaves() {
         notes.push(
@@ -201,7 +213,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     if let Some(wanted) = plan.stop_at() {
         stops::report_if_never(wanted, stopped, Some(&profile));
     }
-    Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, declined: false })
+    Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, unfulfilled, declined: false })
 }
 
 fn round(seconds: f64) -> f64 {

@@ -88,6 +88,18 @@ impl Reference {
     }
 }
 
+/// Returns an error if no allocation matches a request. With several processes, another one may have the allocation.
+pub(super) fn unknown_name(wanted: &[WhatIfType], analysis: &Analysis, plan: &Plan) -> Option<String> {
+    let names = || analysis.allocations.values().filter_map(|data| data.event.name.as_deref());
+    let unknown = wanted.iter().filter(|one| !names().any(|name| one.matches(name)));
+    let unknown: Vec<String> = unknown.map(|one| format!("{}={}", one.name, one.to.name())).collect();
+    (!unknown.is_empty() && !plan.children).then(|| {
+        let output = plan.output.display();
+        let wanted = unknown.join(", ");
+        format!("--what-if-type {wanted}: no allocation matches, so {output} lacks its errors; a note lists the names")
+    })
+}
+
 /// Returns notes on requests that no allocation matches, and on matching allocations whose elements are not rounded.
 pub(super) fn notes(wanted: &[WhatIfType], analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
