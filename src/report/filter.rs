@@ -134,5 +134,6 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         return None;
     }
     kept.memory_divergence = warpline_profile::memory_divergence(&kept);
+    kept.arithmetic_intensity = warpline_profile::arithmetic_intensity(&kept);
     Some(kept)
 }

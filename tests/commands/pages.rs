@@ -463,8 +463,31 @@ fn rooflines_have_the_figures_of_kernels() {
         }
     }
     assert!(points > 0, "the program has arithmetic");
+    intensities_are_those_of_the_document(&mut browser, &document);
     drop(browser);
     look_at("before", &["kernels", "kernel/0"]);
+}
+
+/// The results of each kernel per byte of each allocation.
+fn intensities_are_those_of_the_document(browser: &mut Browser, document: &Value) {
+    let rows = document["arithmetic_intensity"].as_array().expect("intensities");
+    assert!(!rows.is_empty());
+    for row in rows {
+        let allocations = document["allocations"].as_array().expect("allocations");
+        let allocation = allocations.iter().find(|one| one["id"] == row["allocation"]).expect("an allocation");
+        let metrics: f64 = allocation["by_kernel"]
+            .as_array()
+            .expect("kernels")
+            .iter()
+            .filter(|part| row["kernel"].is_null() || part["kernel"] == row["kernel"])
+            .map(|part| number(&part["metrics"]["sectors"]) * 32.0)
+            .sum();
+        assert_eq!(number(&row["requested_bytes"]), metrics, "{row:#}");
+        browser.go(&format!("allocation/{}", row["allocation"]));
+        let figures = browser.figures();
+        assert_shown(&figures, "intensity.results", number(&row["results"]));
+        assert_shown(&figures, "intensity.per_byte", number(&row["results"]) / metrics);
+    }
 }
 
 /// The page of predictions: a cell of each map and a point of each line has the document's figure, and everyone can use

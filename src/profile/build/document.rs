@@ -18,7 +18,7 @@ use super::{
     unnamed, values,
 };
 use crate::model::{self, Missing, Profile};
-use crate::{estimate, memory_divergence};
+use crate::{arithmetic_intensity, estimate, memory_divergence};
 use warpline_analyzer::advice::Advice;
 use warpline_analyzer::analyses::pages::PageSettings;
 use warpline_analyzer::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
@@ -140,6 +140,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         compared_results: Vec::new(),
         failed_calls: Vec::new(),
         memory_divergence: BTreeMap::new(),
+        arithmetic_intensity: Vec::new(),
         findings: Vec::new(),
         not_seen: not_seen(analysis, on_cpu),
         sources: BTreeMap::new(),
@@ -170,6 +171,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     }
     profile.memory_divergence = memory_divergence(&profile);
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
+    profile.arithmetic_intensity = arithmetic_intensity(&profile);
     profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
     notes.extend(notes::of_parted_lanes(&profile));
     let barriers = analysis.divergent.iter().map(|(barrier, launch)| barrier_row(&mut paths, barrier, *launch));

@@ -120,6 +120,27 @@ pub struct ByKernel {
     pub metrics: Metrics,
 }
 
+/// Arithmetic intensity by allocation: floating-point results of kernels per byte of the allocation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Intensity {
+    /// Allocation.
+    pub allocation: u64,
+    /// Kernel; `None` for the sum over the kernels that access the allocation and have floating-point results.
+    pub kernel: Option<u32>,
+    /// Floating-point results of the active lanes of these kernels, without products of tensor cores.
+    pub results: u64,
+    /// Bytes of the sectors of the allocation that requests touch, before any cache.
+    pub requested_bytes: u64,
+    /// Bytes of the allocation that DRAM transfers, if the caches were simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dram_bytes: Option<u64>,
+    /// Results divided by requested bytes.
+    pub per_requested_byte: Option<f64>,
+    /// Results divided by bytes of DRAM; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_dram_byte: Option<f64>,
+}
+
 /// A host allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostAllocation {

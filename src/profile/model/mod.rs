@@ -28,7 +28,7 @@ mod values;
 
 pub use addresses::{Addresses, Argument, Parameter, Unreached, Variable};
 pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
-pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap, TouchedRows};
+pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Intensity, Lifetime, TouchedMap, TouchedRows};
 pub use basis::Basis;
 pub use checks::{
     Conflict, ConflictParty, ConflictUpdate, FailedCall, Fault, FaultMember, HostAccess, Missing, StreamAccess,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::allocations::{Allocation, HostAllocation};
+use super::allocations::{Allocation, HostAllocation, Intensity};
 use super::checks::{Conflict, FailedCall, Fault, HostAccess, StreamConflict, Uninitialised};
 use super::control_flow::{Block, Branch};
 use super::finding::Finding;
@@ -90,6 +90,10 @@ pub struct Profile {
     /// `atomic` and `all`, and by size of a piece (`32`, `128`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub memory_divergence: BTreeMap<String, BTreeMap<String, Vec<u64>>>,
+    /// Floating-point results per byte of each allocation that kernels with such results access, over all of these
+    /// kernels and for each; absent if the figures are those of a sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arithmetic_intensity: Vec<Intensity>,
     /// Spread over ranks of the figures of allocations with the same name, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocation_names: Vec<NameOverRanks>,

@@ -21,7 +21,7 @@ type SourceLines = BTreeMap<u32, String>;
 pack! {
     Profile {
         schema version kernels lines sites allocations host_allocations branches blocks findings allocation_names sources;
-        json run faults conflicts stream_conflicts host_accesses uninitialised float_exceptions float_origins access_values allocation_values rounded_allocations compared_results failed_calls memory_divergence not_seen
+        json run faults conflicts stream_conflicts host_accesses uninitialised float_exceptions float_origins access_values allocation_values rounded_allocations compared_results failed_calls memory_divergence arithmetic_intensity not_seen
     }
     Kernel {
         id name mangled module file line metrics instructions lane_slots warp_blocks host_memory launches launch_groups

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::figures::{Figures, columns, words};
+use super::figures::{Figures, columns, figure, words};
 use super::links::{access_name, all_sectors, findings, kernel_name, line_target, path_target, place, rows, table};
-use super::model::{Block, Cell, Fact, Target, View};
+use super::model::{Block, Cell, Fact, Row, Target, View};
 use crate::text::name_of;
 use crate::words::values::summary;
 use crate::words::{at, bytes, count, host_path, percent, ratio};
 use warpline_profile::Profile;
-use warpline_profile::model::{Allocation, CopyRow, user_frame};
+use warpline_profile::model::{Allocation, CopyRow, Intensity, user_frame};
 
 /// Returns the view of an allocation; `None` if the profile has no allocation with this number.
 pub fn allocation(profile: &Profile, id: u64) -> Option<View> {
@@ -18,6 +18,7 @@ pub fn allocation(profile: &Profile, id: u64) -> Option<View> {
     let frame = user_frame(&allocation.path).filter(|frame| !frame.file.is_empty() && frame.line > 0);
     let mut blocks = vec![Block::Facts(life(profile, allocation))];
     blocks.extend(by_kernel(profile, allocation));
+    blocks.extend(intensity(profile, allocation));
     blocks.extend(accesses(profile, allocation));
     blocks.extend(findings(profile, |finding| finding.allocation == Some(id)));
     Some(View { title, place: frame.map(|frame| (frame.file.clone(), frame.line)), blocks })
@@ -116,6 +117,33 @@ fn by_kernel(profile: &Profile, allocation: &Allocation) -> Option<Block> {
     let name = |id: &u32| vec![Cell::Text(kernel_name(profile, *id))];
     let rows = rows(sums, all_sectors(profile), name, |id| Some(Target::Kernel(*id)));
     table("KERNELS that use it", columns(&[words("kernel")]), rows)
+}
+
+/// Returns the floating-point results of the kernels per byte of the allocation.
+fn intensity(profile: &Profile, allocation: &Allocation) -> Option<Block> {
+    let of_allocation = profile.arithmetic_intensity.iter().filter(|row| row.allocation == allocation.id);
+    let mut all: Vec<&Intensity> = of_allocation.collect();
+    if all.len() == 2 {
+        // The sum over one kernel is the kernel's row.
+        all.remove(0);
+    }
+    let mean = |value: Option<f64>| value.map_or(Cell::Nothing, Cell::Mean);
+    let row = |row: &Intensity| Row {
+        cells: vec![
+            Cell::Count(row.results),
+            mean(row.per_requested_byte),
+            mean(row.per_dram_byte),
+            Cell::Text(row.kernel.map_or_else(|| "all of these".to_owned(), |id| kernel_name(profile, id))),
+        ],
+        target: row.kernel.map(Target::Kernel),
+    };
+    let columns = vec![
+        figure("results", 0, "Floating-point results of the kernel's active lanes"),
+        figure("per byte", 0, "Results per byte of the allocation that requests touch, before any cache"),
+        figure("per DRAM byte", 1, "Results per byte of the allocation that DRAM transfers, modelled"),
+        words("kernel"),
+    ];
+    table("ARITHMETIC INTENSITY", columns, all.into_iter().map(row).collect())
 }
 
 /// Returns the accesses. Sites that unrolling created from one access form one row.

@@ -183,6 +183,7 @@ function allocationView(parts) {
     ]),
     siblingPanel(allocation),
     panel("Hit rate, share of traffic, coalescing", { help: "traffic_share" }, threeMeasures(allocation)),
+    intensityPanel(allocation),
     findings.length > 0 ? panel("Findings", {}, findingCards(findings)) : null,
     h("div", { class: "grid-2" }, panel("Touched bytes", { help: "touched_map" }, touchedMap(allocation)), panel("Lifetime", { help: "lifetime" }, lifetime(allocation))),
     panel("Copies", { help: "copies" }, copyTable(allocation)),
@@ -190,6 +191,25 @@ function allocationView(parts) {
     allocation.metrics.reuse || allocation.metrics.lines_touched ? distributionPanels({ global: allocation.metrics }, []) : null,
     panel("Made at", {}, pathList(allocation.path)),
   ];
+}
+
+/** Floating-point results of the kernels per byte of the allocation. */
+function intensityPanel(allocation) {
+  const all = (profile().arithmetic_intensity ?? []).filter((row) => row.allocation === allocation.id);
+  // The sum over one kernel is the kernel's row.
+  const rows = all.length === 2 ? all.slice(1) : all;
+  if (rows.length === 0) return null;
+  const figureCell = (key, unit) => (row, value) => figure(key, value, unit, `intensity.${key}`);
+  return panel("Arithmetic intensity", { help: "allocation_intensity" }, dataTable({
+    id: "allocation-intensity", label: "Arithmetic intensity", rows, search: false, sort: { key: "results", down: true },
+    open: (row) => (row.kernel === null ? null : `kernel/${row.kernel}`),
+    columns: [
+      { key: "kernel", label: "Kernel", value: (row) => (row.kernel === null ? "all of these" : side().kernelLabel(row.kernel)) },
+      { key: "results", label: "Results", unit: "count", value: (row) => row.results, cell: figureCell("results", "count") },
+      { key: "per_byte", label: "Per byte", unit: "mean", help: "allocation_intensity", value: (row) => row.per_requested_byte, cell: figureCell("per_byte", "mean") },
+      { key: "per_dram", label: "Per DRAM byte", unit: "mean", help: "allocation_intensity", value: (row) => row.per_dram_byte ?? null, cell: figureCell("per_dram", "mean") },
+    ],
+  }));
 }
 
 /** The others of one name, kind and line. */

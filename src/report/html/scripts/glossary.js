@@ -24,6 +24,7 @@ const GLOSSARY = {
   seconds: ["Estimated time", "The kernel's work on each part of the GPU, over that part's rate; the slowest part counts. A lower bound: all parts overlap and nothing waits for latencies."],
   results: ["Results", "Results of floating-point instructions, one per active lane; a fused multiply-add is one. Counted. Products of tensor cores are not among them."],
   intensity: ["Arithmetic intensity", "Results per byte that the kernel moves between L2 and DRAM, or between L1 and L2 (modelled); of a line, per byte of its requests' sectors."],
+  allocation_intensity: ["Arithmetic intensity of an allocation", "Floating-point results of the whole kernel per byte of this allocation: of the sectors that requests touch, or of what DRAM transfers. The bytes per result of a kernel are the sum of those of its allocations, so the allocation with the fewest results per byte limits it most."],
   roof: ["Share of the roof", "Results per second, over the most that the rate of the arithmetic and of each memory allow at this intensity. Modelled: what is missing goes to other parts of the GPU."],
   limiter: ["What limits", "The part of the GPU that would be busy longest, by the estimate. Each bar is the time that one part needs alone."],
   ideal: ["With ideal requests", "The same estimate if no request touched more sectors than its bytes fill, and none had bank conflicts."],
