@@ -331,7 +331,8 @@ fn rounded_elements_have_the_figures_of_the_document() {
     let folder = work_folder("pages-rounding");
     let executable = build(&[root().join("tests/programs/rounded_values.cu")], &["-O2".to_owned()], &folder);
     let mut command = Command::new(warpline());
-    command.args(["run", "--what-if-type", "x=half", "--what-if-type", "y=half", "--what-if-results"]);
+    let types = ["x=half", "y=half", "total=half"].into_iter().flat_map(|ty| ["--what-if-type", ty]);
+    command.args(["run", "--what-if-results"]).args(types);
     let outcome = run(command.args(["-o", "rounded.wlprof", "--"]).arg(executable), &folder, "run");
     assert!(outcome.status.success(), "{}", outcome.describe());
     let json = run(Command::new(warpline()).args(["report", "--format", "json", "rounded.wlprof"]), &folder, "json");
@@ -345,9 +346,9 @@ fn rounded_elements_have_the_figures_of_the_document() {
     let figures = browser.figures();
     let counts = ["elements", "inexact", "largest_error", "mean_error", "overflows"];
     let rows = document["rounded_allocations"].as_array().expect("rounded allocations");
-    assert_eq!(rows.len(), 2);
+    assert_eq!(rows.len(), 3);
     let writes: Vec<&Value> = rows.iter().flat_map(|row| row["writes"].as_array().expect("writes")).collect();
-    assert!(writes.len() > 2);
+    assert!(writes.len() > 3);
     for name in counts {
         for row in rows {
             assert_shown(&figures, &format!("rounded.{name}"), number(&row["errors"][name]));
