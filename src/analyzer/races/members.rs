@@ -88,6 +88,9 @@ impl MemberBounds {
         position: &Position,
         map: &AllocationMap,
     ) {
+        if table.member_accesses.is_empty() {
+            return;
+        }
         let Some(starts) = self.starts.get(&position.launch) else { return };
         let Ok(row) = table.member_accesses.binary_search_by_key(&access.site, |one| one.site) else { return };
         if self.reported.contains(&(position.kernel, access.site)) {
