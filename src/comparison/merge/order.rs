@@ -7,6 +7,7 @@ use super::merged::Merged;
 use super::settle;
 use super::sums::{patterns, spreads};
 use super::taking::{launches, rows};
+use warpline_profile::arithmetic_intensity;
 use warpline_profile::model::{
     AccessValues, Allocation, Branch, ComparedResult, FailedCall, FloatException, HostAccess, HostAllocation, Kernel,
     NameOverRanks, PathOverRanks, Profile, RoundedAllocation, StreamConflict, Uninitialised,
@@ -54,6 +55,8 @@ pub(super) fn put_in_order(merged: &mut Merged) {
     sort(whole);
     launches::number(&mut whole.kernels);
     whole.kernels.iter_mut().for_each(spreads::number_paths);
+    // Its rows have the final numbers of kernels and allocations.
+    whole.arithmetic_intensity = arithmetic_intensity(whole);
 }
 
 fn number_kernels(rows: &mut [Kernel]) -> Places<u32> {

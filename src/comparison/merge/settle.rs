@@ -1,8 +1,8 @@
 //! Computes the figures that follow from the sums of a merged profile.
 
 use super::sums::{estimates, open, spreads};
+use warpline_profile::memory_divergence;
 use warpline_profile::model::{Profile, Spaces};
-use warpline_profile::{arithmetic_intensity, memory_divergence};
 
 fn spaces(of: &mut Spaces) {
     of.values_mut().for_each(open::metrics);
@@ -34,5 +34,4 @@ pub(super) fn whole(of: &mut Profile) {
         open::metrics(&mut row.metrics);
         row.by_kernel.iter_mut().for_each(|row| open::metrics(&mut row.metrics));
     }
-    of.arithmetic_intensity = arithmetic_intensity(of);
 }
