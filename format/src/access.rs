@@ -15,8 +15,9 @@
 //! | [`Kind::Barrier`] | `u32` zero for a block-wide barrier, else [`Rendezvous::word`] | 8 |
 //! | [`Kind::Call`] | `u32` mask; site field = call site | 8 |
 //! | [`Kind::Return`] | `u32` zero | 8 |
-//! | [`Kind::Operation`] | `u32` mask, `u32` types ([`ValueTypes`]), `u32` zero, then the result and each operand: one
-//! `u64` per active lane; site field = operation, space field = number of these rows | 16 + 8·n·rows |
+//! | [`Kind::Operation`] | `u32` mask, `u32` types ([`ValueTypes`]), `u16` part, `u16` parts after the first, then the
+//! result and each operand: one `u64` per active lane; site field = operation, space field = number of these rows |
+//! 16 + 8·n·rows |
 //! | [`Kind::Even`] | `u32` mask, `u64`: 48 bits signed address of lane 0, 16 bits signed stride | 16 |
 //! | [`Kind::Raw`] | `u32` mask, then 32 × `u64`, inactive lanes undefined. Only between lowered code and the runtime |
 //! 264 |
@@ -164,6 +165,11 @@ pub const fn operation_head(operation: u32, rows: usize) -> u32 {
     ((Kind::Operation as u32) << 28) | ((rows as u32 & 0xf) << SITE_BITS) | (operation & SITE_MASK)
 }
 
+/// Builds the word for the number of a result among those of an execution, `parts` of which there are.
+pub const fn part_word(part: u16, parts: u16) -> u32 {
+    part as u32 | (parts.saturating_sub(1) as u32) << 16
+}
+
 /// Returns the number of rows of the [`Kind::Operation`] item with this head.
 const fn rows_of(head: u32) -> usize {
     ((head >> SITE_BITS) & 0xf) as usize
@@ -272,6 +278,11 @@ pub struct OperationValues<'a> {
     pub mask: u32,
     /// Types of the rows' values.
     pub types: ValueTypes,
+    /// Index of the result among those of the execution: an instruction with several results per lane, such as a
+    /// matrix product, has a record for each. Since version 131072.
+    pub part: u16,
+    /// Number of results of the execution per lane.
+    pub parts: u16,
     /// One little-endian `u64` per row and active lane; the first row is the result.
     rows: &'a [u8],
 }
@@ -468,6 +479,8 @@ impl<'a> Iterator for Items<'a> {
                 operation: site,
                 mask: second,
                 types,
+                part: u32_at(rest, 12) as u16,
+                parts: ((u32_at(rest, 12) >> 16) as u16).saturating_add(1),
                 rows: &rest[16..length],
             })));
         }

@@ -11,8 +11,10 @@ pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
 /// at different barriers, 128 positions and arrays of interpreted programs, 256 arguments of launches, 512 positions in
 /// a sample, 1024 mapped memory, 2048 carve-out preferences, numbered barriers and failed calls, 4096 the order of
 /// warps, 8192 uninitialised reads and floating-point exceptions, 16384 values of accesses, 32768 values of operations
-/// and the order of streams, 65536 rounded elements. Versions are powers of two, so a single flipped bit cannot change one version to another.
-pub const VERSION: u32 = 65536;
+/// and the order of streams, 65536 rounded elements, 131072 several results of an
+/// execution and paths of exceptional values. Versions are powers of two, so a single flipped bit cannot change one
+/// version to another.
+pub const VERSION: u32 = 131072;
 /// Bytes of the stream header: magic number, version, and four zero bytes.
 pub const HEADER_BYTES: usize = 16;
 /// First word of each chunk.

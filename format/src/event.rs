@@ -262,6 +262,14 @@ pub enum Event {
     OtherAccess(OtherAccess),
     /// The last copy was compared with that of a run without rounding. Since version 65536.
     ComparedCopy(ComparedCopy),
+    /// A [`Event::FloatOrigin`] with steps that pass on the value of an operand, such as matrix products. Since version
+    /// 131072.
+    FloatPath {
+        /// The steps.
+        origin: FloatOrigin,
+        /// These steps, one bit for each, the first step lowest.
+        passing: u32,
+    },
 }
 
 /// A variable in the static shared memory of a block.

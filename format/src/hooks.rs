@@ -318,6 +318,12 @@ macro_rules! runtime_functions {
             /// Computes D = A · B + C for one tile of a tensor core. `format/src/matrix.rs` defines the bits of
             /// `operation` and the layout of registers.
             matrix = __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) -> ();
+            /// The same in code that records values: also reports the values. The highest bit of `number` requests a
+            /// record of each result. `tile` is the `access::part_word` of the tile in its instruction.
+            matrix_values = __wl_matrix_values(
+                context: *mut WarpContext, number: u32, mask: u32, tile: u32, operation: u32, a: *const u8,
+                b: *const u8, c: *const u8, d: *mut u8
+            ) -> ();
         }
     };
 }

@@ -10,6 +10,8 @@
 //! | B | `block` | row `4 e · block + e · thread + i`, column `group` |
 //! | C, D | of each `half`: two, or one of two f16 | row `group + 8 half`, column `2 thread` and the next |
 
+use crate::operation::ValueType;
+
 /// Type of the elements of A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -112,6 +114,27 @@ impl Element {
     pub fn per_register(self) -> u32 {
         (32 / self.bits()).max(1)
     }
+
+    /// Returns the type of an element in records; that of a register if an element has less than a byte.
+    pub fn value_type(self) -> ValueType {
+        match self {
+            Element::Half => ValueType::Half,
+            Element::Brain => ValueType::Brain,
+            Element::Tensor32 => ValueType::Single,
+            Element::Double => ValueType::Double,
+            _ if self.bits() == 8 => ValueType::Int8,
+            _ => ValueType::Int32,
+        }
+    }
+
+    /// Returns the type of a register in records: that of its element or, if it has several, their 32 bits.
+    pub fn register_type(self) -> ValueType {
+        match self {
+            Element::Double => ValueType::Double,
+            Element::Tensor32 => ValueType::Single,
+            _ => ValueType::Int32,
+        }
+    }
 }
 
 impl Accumulator {
@@ -128,6 +151,32 @@ impl Accumulator {
     pub fn registers(self) -> u32 {
         if self == Accumulator::Half { 1 } else { 2 }
     }
+
+    /// Returns the register of a lane's element, and the index of the element in the register.
+    pub fn place(self, index: u32) -> (u32, u32) {
+        if self == Accumulator::Half { (index / 2, index % 2) } else { (index, 0) }
+    }
+
+    /// Returns the type of an element.
+    pub fn value_type(self) -> ValueType {
+        match self {
+            Accumulator::Half => ValueType::Half,
+            Accumulator::Single => ValueType::Single,
+            Accumulator::Double => ValueType::Double,
+            Accumulator::Integer => ValueType::Int32,
+        }
+    }
+}
+
+/// Position of an element of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Register of the operand.
+    pub register: u32,
+    /// Lane that holds it.
+    pub lane: u32,
+    /// Index of the element in the register, lowest first.
+    pub part: u32,
 }
 
 /// The operation D = A · B + C on one tile.
@@ -212,6 +261,34 @@ impl Operation {
         let halves = self.rows() / 8;
         [halves * self.blocks, self.blocks, halves * self.c.registers(), halves * self.d.registers()]
     }
+
+    /// Returns the position of the element of A in this row and column.
+    pub fn left(self, row: u32, column: u32) -> Position {
+        let position = self.factor(row % 8, column);
+        Position { register: position.register * (self.rows() / 8) + row / 8, ..position }
+    }
+
+    /// Returns the position of the element of B in this row and column.
+    pub fn right(self, row: u32, column: u32) -> Position {
+        self.factor(column, row)
+    }
+
+    /// Returns the position of an element along k (`inner`) in blocks that have one register.
+    fn factor(self, outer: u32, inner: u32) -> Position {
+        let elements = self.a.per_register();
+        let (block, rest) = (inner / (4 * elements), inner % (4 * elements));
+        Position { register: block, lane: 4 * outer + rest / elements, part: rest % elements }
+    }
+
+    /// Returns the number of elements of C, which is that of D, per lane.
+    pub fn results(self) -> u32 {
+        2 * (self.rows() / 8)
+    }
+
+    /// Returns the row and column of a lane's element of C and D.
+    pub fn result(self, lane: u32, index: u32) -> (u32, u32) {
+        (8 * (index / 2) + lane / 4, 2 * (lane % 4) + index % 2)
+    }
 }
 
 #[cfg(test)]
@@ -233,6 +310,37 @@ mod tests {
         // These are two times and eight times as fast as 8-bit products.
         assert_eq!(of(Element::Signed4, Accumulator::Integer, true, 2), (Product::Integer, 16 * 8 * 64 / 2));
         assert_eq!(of(Element::Bit, Accumulator::Integer, true, 2), (Product::Integer, 16 * 8 * 256 / 8));
+    }
+
+    /// Each lane's registers contain distinct elements, which together are the whole matrix.
+    #[test]
+    fn positions_are_those_of_the_figures() {
+        for (a, d, tall, blocks) in [
+            (Element::Half, Accumulator::Half, true, 2),
+            (Element::Tensor32, Accumulator::Single, true, 1),
+            (Element::Signed8, Accumulator::Integer, false, 2),
+            (Element::Double, Accumulator::Double, true, 4),
+        ] {
+            let one = Operation { a, b: a, c: d, d, tall, blocks, saturate: false, and: false };
+            let elements = |count: u32| count * 32 * a.per_register();
+            let distinct = |positions: Vec<Position>| {
+                let keys = positions.iter().map(|at| (at.register, at.lane, at.part));
+                keys.collect::<std::collections::BTreeSet<_>>().len() as u32
+            };
+            let all =
+                |rows: u32, columns: u32| (0..rows).flat_map(move |row| (0..columns).map(move |column| (row, column)));
+            let left = all(one.rows(), one.depth()).map(|(row, column)| one.left(row, column)).collect();
+            let right = all(one.depth(), 8).map(|(row, column)| one.right(row, column)).collect();
+            let [in_a, in_b, ..] = one.registers();
+            assert_eq!((distinct(left), distinct(right)), (elements(in_a), elements(in_b)));
+            let results = all(32, one.results()).map(|(lane, index)| one.result(lane, index));
+            assert_eq!(results.collect::<std::collections::BTreeSet<_>>().len() as u32, one.rows() * 8);
+        }
+        // PTX ISA, figures of m16n8k16 with f16: a4 and a5 of lane 5 are in row 1, columns 10 and 11.
+        let half = Operation::from_bits(Element::Half as u32 | 1 << 8 | 1 << 10 | 1 << 12 | 2 << 16).unwrap();
+        assert_eq!(half.left(1, 11), Position { register: 2, lane: 5, part: 1 });
+        assert_eq!(half.right(11, 1), Position { register: 1, lane: 5, part: 1 });
+        assert_eq!(half.result(5, 3), (9, 3));
     }
 
     #[test]

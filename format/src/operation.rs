@@ -114,6 +114,12 @@ impl Followed {
 
 /// Flag in the word of an operation's types that the runtime receives: the execution is recorded.
 pub const RECORDED: u32 = 1 << 31;
+/// The bits of that word with the types.
+pub const TYPES_MASK: u32 = 0xffff;
+/// The first bit of the index of the result among those of the execution, and the first bit of their number minus one.
+pub const PART_SHIFTS: [u32; 2] = [16, 21];
+/// The maximum number of results of an execution that the word can state.
+pub const MOST_PARTS: u32 = 32;
 
 /// Type of a recorded value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -300,6 +306,11 @@ impl FloatFormat {
             magnitude if magnitude != 0 && magnitude < self.smallest_normal() => FloatClass::Subnormal,
             _ => FloatClass::Ordinary,
         }
+    }
+
+    /// Returns the highest 16 bits, which contain the exponent.
+    pub fn top(self, bits: u64) -> u16 {
+        (bits >> (self.bits() - 16)) as u16
     }
 
     /// Returns whether the value with these bits is zero.

@@ -13,14 +13,23 @@ use warpline_analyzer::analyses::{Sum, Table, Tools};
 use warpline_analyzer::analysis::{NoProgress, analyze_with_tools};
 use warpline_analyzer::requests::{AnalysisTool, Event};
 use warpline_analyzer::trace::TraceReader;
-use warpline_format::operation::ValueType;
+use warpline_format::operation::{FloatFormat, ValueType};
 
-/// An execution by one lane: operator, lane counted over all warp slots, bits of result and operands.
-type Row = (String, u64, [u64; 4]);
+/// An execution by one warp, or one of its results.
+#[derive(Clone, Debug)]
+struct Record {
+    name: String,
+    /// Types of result and operands.
+    types: [Option<ValueType>; 4],
+    part: u16,
+    parts: u16,
+    /// Lane counted over all warp slots, and bits of result and operands.
+    lanes: Vec<(u64, [u64; 4])>,
+}
 
 /// Keeps all executions.
 #[derive(Default)]
-struct Keep(Arc<Mutex<Vec<Row>>>);
+struct Keep(Arc<Mutex<Vec<Record>>>);
 
 #[derive(Clone, Debug, Default)]
 struct Nothing;
@@ -37,27 +46,34 @@ impl AnalysisTool for Keep {
 
     fn event(&mut self, event: Event<'_>) {
         let Event::Operation(execution) = event else { return };
-        let name =
-            format!("{} {}", execution.operation.name, execution.values.types.get(0).map_or("?", ValueType::name));
-        let mut rows = self.0.lock().unwrap();
-        execution.values.for_each_lane(|lane, row| {
-            rows.push((name.clone(), u64::from(execution.slot * 32 + lane), row));
-        });
+        let values = execution.values;
+        let types = [0, 1, 2, 3].map(|at| values.types.get(at));
+        let mut lanes = Vec::new();
+        values.for_each_lane(|lane, row| lanes.push((u64::from(execution.slot * 32 + lane), row)));
+        let name = execution.operation.name.clone();
+        self.0.lock().unwrap().push(Record { name, types, part: values.part, parts: values.parts, lanes });
     }
 }
 
-/// The executions in a trace, by operator; lanes are threads of the only block.
-fn executions(trace: &Path) -> BTreeMap<String, Vec<(u64, [u64; 4])>> {
+/// The records in a trace, in order.
+fn records(trace: &Path) -> Vec<Record> {
     let rows = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&rows);
     let tools = Tools::default().with(move |_| Keep(Arc::clone(&kept)));
     let reader = TraceReader::new(BufReader::new(File::open(trace).unwrap())).unwrap();
     analyze_with_tools(reader, 1, None, &tools, &mut NoProgress).unwrap();
+    std::mem::take(&mut *rows.lock().unwrap())
+}
+
+/// The executions in a trace, by operator; lanes are threads of the only block.
+fn executions(trace: &Path) -> BTreeMap<String, Vec<(u64, [u64; 4])>> {
     let mut by_name: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    let rows = std::mem::take(&mut *rows.lock().unwrap());
-    let first = rows.iter().map(|(_, lane, _)| lane / 32 * 32).min().unwrap_or(0);
-    for (name, lane, row) in rows {
-        by_name.entry(name).or_default().push((lane - first, row));
+    let records = records(trace);
+    let lanes = records.iter().flat_map(|record| &record.lanes);
+    let first = lanes.map(|(lane, _)| lane / 32 * 32).min().unwrap_or(0);
+    for record in records {
+        let name = format!("{} {}", record.name, record.types[0].map_or("?", ValueType::name));
+        by_name.entry(name).or_default().extend(record.lanes.iter().map(|(lane, row)| (lane - first, *row)));
     }
     by_name
 }
@@ -82,9 +98,13 @@ fn record(folder: &Path, name: &str, executable: &Path, options: &[&str]) -> Rec
 }
 
 fn built(test: &str) -> (PathBuf, PathBuf) {
+    built_from(test, "operations/values.cu")
+}
+
+fn built_from(test: &str, source: &str) -> (PathBuf, PathBuf) {
     let folder = work_folder(test);
-    let source = root().join("tests/operations/values.cu");
-    let executable = build(&[source], &["-O2".to_owned(), "-g".to_owned()], &folder);
+    let flags = ["-O2", "-g", "-arch=sm_80"].map(str::to_owned);
+    let executable = build(&[root().join("tests").join(source)], &flags, &folder);
     (folder, executable)
 }
 
@@ -152,4 +172,120 @@ fn lines_limit_what_is_recorded() {
     // The same record with more analysis threads.
     let again = record(&folder, "threads", &executable, &[&options[..], &["--threads", "3"]].concat());
     assert_eq!(recorded.profile, again.profile);
+}
+
+/// Loads and stores of fragments have the elements of the matrices, and products their sums.
+#[test]
+fn fragments_are_those_of_the_program() {
+    let (folder, executable) = built_from("operations_fragments", "operations/fragments.cu");
+    let recorded = record(&folder, "fragments", &executable, &["--trace-values=float,memory"]);
+    let found = executions(&recorded.trace);
+    let half = |bits: u64| FloatFormat::Half.value(bits);
+    let single = |bits: u64| f64::from(f32::from_bits(bits as u32));
+    let element = |i: u64| (i % 128) as f64 + (i / 128) as f64 * 0.25;
+    let product = |i: u64| {
+        let (row, column) = (i / 16, i % 16);
+        0.5 * i as f64 + (0..16).map(|k| element(16 * row + k) * element(256 + 16 * column + k)).sum::<f64>()
+    };
+    // The allocation has A at byte 0, C at byte 1024, D at byte 2048; B is loaded from shared memory.
+    let base = found["load f32"].iter().map(|(_, [_, address, ..])| *address).min().expect("loads of C") - 1024;
+    let is_global = |row: &[u64; 4]| (base..base + 3072).contains(&row[1]);
+    let global = |name: &str| found[name].iter().filter(|(_, row)| is_global(row)).collect::<Vec<_>>();
+    let mut seen: BTreeMap<u64, u64> = BTreeMap::new();
+    for (_, [value, address, ..]) in global("load f16") {
+        assert_eq!(half(*value), element((address - base) / 2), "at {address:#x}");
+        *seen.entry(*address).or_default() += 1;
+    }
+    assert_eq!((seen.len(), seen.values().all(|count| *count == 1)), (256, true), "A is loaded once");
+    let shared: Vec<f64> =
+        found["load f16"].iter().filter(|(_, row)| !is_global(row)).map(|(_, row)| half(row[0])).collect();
+    let all: f64 = (256..512).map(element).sum();
+    assert_eq!((shared.len(), shared.iter().sum::<f64>()), (256, all), "B is loaded once");
+    for (_, [value, address, ..]) in global("load f32") {
+        assert_eq!(single(*value), 0.5 * ((address - base - 1024) / 4) as f64, "at {address:#x}");
+    }
+    for (_, [value, address, ..]) in global("store f32") {
+        assert_eq!(single(*value), product((address - base - 2048) / 4), "at {address:#x}");
+    }
+    assert_eq!((global("load f32").len(), global("store f32").len()), (256, 256));
+    let table = recorded.profile["kernels"][0]["tables"].as_array().unwrap();
+    let table = table.iter().find(|table| table["id"] == "operations").expect("a table");
+    let rows = table["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row[1].as_str().is_some_and(|name| name.contains("mma"))).expect("a product");
+    assert_eq!((row[3].as_u64(), row[4].as_u64()), (Some(1), Some(256)), "{row}");
+}
+
+/// Returns the value of an element of a factor.
+fn factor(kind: &str, bits: u64) -> f64 {
+    match kind {
+        "f16" => FloatFormat::Half.value(bits),
+        "bf16" => FloatFormat::Brain.value(bits),
+        "tf32" => FloatFormat::Single.value(bits & !0x1fff),
+        "f64" => f64::from_bits(bits),
+        "s8" => f64::from(bits as u8 as i8),
+        _ => bits as f64,
+    }
+}
+
+/// Computes the tile of a product again: each result is the summand and the products of a row and a column, in the
+/// layouts that the PTX ISA shows for `mma.sync`.
+fn check_tile(name: &str, tile: &[Record]) {
+    let parts: Vec<&str> = name.split('.').collect();
+    let is_kind = |part: &&&str| matches!(**part, "bf16" | "tf32" | "f64" | "s8" | "u8");
+    let kinds: Vec<&&str> = parts.iter().filter(is_kind).collect();
+    let [a, b] = [kinds.first(), kinds.last()].map(|kind| kind.map_or("f16", |kind| **kind));
+    let bits = match a {
+        "f64" => 64,
+        "tf32" => 32,
+        "s8" | "u8" => 8,
+        _ => 16,
+    };
+    let shape = parts.iter().find(|part| part.starts_with('m') && part.contains('k')).expect("a shape");
+    let depth: usize = shape.split_once('k').expect("a depth").1.parse().expect("a number");
+    let (elements, halves) = ((32 / bits).max(1), tile.len() / 2);
+    let lanes = |record: &Record| record.lanes.iter().map(|(_, row)| *row).collect::<Vec<_>>();
+    let rows: Vec<Vec<[u64; 4]>> = tile.iter().map(lanes).collect();
+    let element = |column: usize, register: usize, outer: usize, k: usize| {
+        let word = rows[register][4 * outer + k % (4 * elements) / elements][column];
+        (word >> (bits * (k % elements))) & (u64::MAX >> (64 - bits))
+    };
+    let number = |ty: Option<ValueType>, bits: u64| match ty.expect("a type") {
+        ValueType::Int32 => f64::from(bits as i32),
+        ty => ty.float().expect("a format").value(bits),
+    };
+    for (index, record) in tile.iter().enumerate() {
+        for (lane, [d, c, ..]) in rows[index].iter().enumerate() {
+            let (row, column) = (8 * (index / 2) + lane / 4, 2 * (lane % 4) + index % 2);
+            let sum: f64 = (0..depth)
+                .map(|k| {
+                    let block = k / (4 * elements);
+                    let left = element(2, block * halves + row / 8, row % 8, k);
+                    factor(a, left) * factor(b, element(3, block, column, k))
+                })
+                .sum();
+            let (d, c) = (number(record.types[0], *d), number(record.types[1], *c));
+            assert_eq!(d, c + sum, "{name}: row {row}, column {column}");
+        }
+    }
+}
+
+#[test]
+fn products_are_those_of_their_operands() {
+    let (folder, executable) = built_from("operations_products", "programs/tensor_cores.cu");
+    let recorded = record(&folder, "products", &executable, &["--trace-values=float,int"]);
+    let products: Vec<Record> =
+        records(&recorded.trace).into_iter().filter(|record| record.name.contains("mma")).collect();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    let mut rest = &products[..];
+    while let Some(first) = rest.first() {
+        let whole = rest.split_at(usize::from(first.parts));
+        assert!((0..).zip(whole.0).all(|(part, record)| record.part == part && record.name == first.name));
+        // A tile has 16 rows if the whole product does.
+        let tall = !["m8n32", "m8n8"].iter().any(|shape| first.name.contains(shape));
+        whole.0.chunks(if tall { 4 } else { 2 }).for_each(|tile| check_tile(&first.name, tile));
+        *names.entry(first.name.clone()).or_default() += 1;
+        rest = whole.1;
+    }
+    assert!(names.len() >= 12, "{names:?}");
+    assert!(names.keys().any(|name| name.starts_with("mma.sync")), "{names:?}");
 }

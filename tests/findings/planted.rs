@@ -238,8 +238,11 @@ macro_rules! checked_pairs {
 
 checked_pairs![
     ["--check-float", "report"] half_overflow "float-exception" "" ["overflow-on-conversion", "scale-before-conversion"],
+    ["--check-float", "report"] half_sums "float-exception" "sums" ["overflow", "scale-or-widen"],
+    ["--check-float", "report"] nan_factor "float-exception" "results" ["nan-in-input", "check-input"],
     ["--check-float", "report"] nan_input "float-exception" "scaled" ["nan-in-input", "check-input"],
     ["--check-float", "report"] nan_mean "float-exception" "means" ["zero-divided-by-zero", "guard-divisor"],
+    ["--check-float", "report"] nan_product "float-exception" "outputs" ["nan-from-infinity", "avoid-infinity"],
     ["--check-float", "report"] nan_root "float-exception" "distances" ["nan-from-invalid-operand", "guard-operand"],
     ["--check-float", "report"] nan_softmax "float-exception" "weights" ["nan-from-infinity", "avoid-infinity"],
     ["--check-host"] early_pinned "stream-race" "results" ["unordered-host-access", "wait-before-access"],
@@ -295,9 +298,24 @@ fn exceptional_values_are_counted_exactly() {
     assert_eq!(count(&rows("nan_root"), "nan"), sevenths as u64);
     let beyond = (0..n).filter(|i| i % 1000 * 70 >= 65520).count();
     assert_eq!(count(&rows("half_overflow"), "conversion_overflow"), beyond as u64);
-    let softmax = rows("nan_softmax");
-    let steps = softmax["float_origins"].as_array().expect("origins").iter().find(|one| one["kind"] == "nan");
-    let steps = steps.expect("a NaN")["steps"].as_array().expect("steps").clone();
+    let steps_of = |document: &Value| {
+        let origins = document["float_origins"].as_array().expect("origins");
+        let origin = origins.iter().find(|one| one["kind"] == "nan").expect("a NaN");
+        origin["steps"].as_array().expect("steps").clone()
+    };
+    // One row in 16 of 256, and each column: the NaN that the first product makes stays in the sum.
+    let product = rows("nan_product");
+    assert_eq!(count(&product, "nan"), 256 / 16 * 256, "{:#}", product["float_exceptions"]);
+    assert_eq!(steps_of(&product).len(), 4, "store, product, load, division: {:#?}", steps_of(&product));
+    // One row in 16 of 256, and each column: the sum of the 11th product is the first beyond 65504.
+    assert_eq!(count(&rows("half_sums"), "overflow"), 256 / 16 * 256);
+    let factor = steps_of(&rows("nan_factor"));
+    let kinds: Vec<_> = factor.iter().map(|step| (step["operation"].as_str(), step["passes"].as_bool())).collect();
+    let product = Some("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32");
+    let (store, load) = ((Some("store"), None), (Some("load"), None));
+    assert_eq!(kinds, [store, (product, Some(true)), load, load], "{factor:#?}");
+    assert_eq!(factor[3]["offset"], 2 * (7 * 128 + 9 * 8 + 3), "{factor:#?}");
+    let steps = steps_of(&rows("nan_softmax"));
     let names: Vec<&str> = steps.iter().map(|step| step["operation"].as_str().expect("a name")).collect();
     assert_eq!(names[0], "store", "{steps:#?}");
     assert!(names.contains(&"load") && names.len() >= 3, "the way leads back to the exponential: {steps:#?}");

@@ -334,6 +334,7 @@ fn records_of_checks_may_name_anything() {
         trace.event(Event::FloatException(exception));
         for steps in [0, 1, MOST_STEPS + 1] {
             trace.event(Event::FloatOrigin(origin(steps)));
+            trace.event(Event::FloatPath { origin: origin(steps), passing: u32::MAX });
         }
         trace.event(demo::end(1, 0));
     }));

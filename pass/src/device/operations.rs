@@ -1,5 +1,8 @@
 //! Numbers operations, for code that tracks or records their values.
 
+pub(crate) mod assembly;
+mod matrix;
+
 use super::options::HookOptions;
 use super::rows::locate::Places;
 use super::rows::table::Table;
@@ -24,10 +27,41 @@ const MOST_OPERATIONS: usize = SITE_MASK as usize;
 /// The word after the number of an operation whose executions are recorded.
 const RECORDED: &str = "recorded";
 
+/// An operation whose values can be tracked.
+struct Candidate {
+    class: OperationClass,
+    name: String,
+    /// The type that determines whether the operation is recorded; `None` if values of its type cannot be recorded.
+    ty: Option<ValueType>,
+    /// Whether the floating-point check tracks the operation.
+    checked: bool,
+}
+
+impl Candidate {
+    /// Returns whether the check tracks the operation, and whether operations of its kind are recorded.
+    fn wanted(&self, followed: &Followed) -> [bool; 2] {
+        let recorded = self.ty.is_some_and(|ty| followed.recorded.contains(self.class, ty));
+        [followed.exceptions && self.checked, recorded]
+    }
+}
+
 /// Returns the number that [`number_operations`] has noted on an instruction, and whether its executions are recorded.
 pub(crate) fn numbered(instruction: Value<'_>) -> Option<(u32, bool)> {
-    let noted = text(instruction, OPERATION)?;
-    let (number, rest) = noted.split_once(' ').unwrap_or((&noted, ""));
+    number(&text(instruction, OPERATION)?)
+}
+
+/// Returns the variants of [`numbered`] for the statements of inline assembly, each with the index of its statement.
+pub(crate) fn numbered_statements(call: Value<'_>) -> Vec<(usize, (u32, bool))> {
+    let noted = text(call, OPERATION).unwrap_or_default();
+    let one = |part: &str| {
+        let (statement, rest) = part.split_once('=')?;
+        Some((statement.parse().ok()?, number(rest)?))
+    };
+    noted.split(',').filter_map(one).collect()
+}
+
+fn number(text: &str) -> Option<(u32, bool)> {
+    let (number, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some((number.parse().ok()?, rest == RECORDED))
 }
 
@@ -45,30 +79,77 @@ pub fn number_operations(
     for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
         let Some(&holder) = numbers.get(&function.name()) else { continue };
         let places = Places::new(function);
+        let multiplies = multiplies(function);
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
-            let checked = if followed.exceptions { floating_point(instruction) } else { None };
-            let recorded = recorded(instruction).filter(|(class, _)| {
-                value_type(deciding_type(instruction)).is_some_and(|ty| followed.recorded.contains(*class, ty))
-            });
-            let Some((class, name)) = checked.clone().or_else(|| recorded.clone()) else { continue };
+            let mut wanted = candidates(instruction, multiplies);
+            wanted.retain(|(_, one)| one.wanted(followed).contains(&true));
+            if wanted.is_empty() {
+                continue;
+            }
             let chain = places.other(instruction).map(|location| table.chain(location)).unwrap_or_default();
             let lines = &followed.lines;
             let selected =
                 lines.is_empty() || lines.iter().any(|(file, line)| table.table.is_at_line(&chain, file, *line));
-            let is_recorded = recorded.is_some() && selected;
-            if checked.is_none() && !is_recorded {
-                continue;
+            let mut notes = Vec::new();
+            for (statement, one) in wanted {
+                let [checked, recorded] = one.wanted(followed);
+                let (number, is_recorded) = (table.table.operations.len(), recorded && selected);
+                if (checked || is_recorded) && number < MOST_OPERATIONS {
+                    let prefix = statement.map_or_else(String::new, |statement| format!("{statement}="));
+                    let suffix = if is_recorded { format!(" {RECORDED}") } else { String::new() };
+                    notes.push(format!("{prefix}{number}{suffix}"));
+                    let Candidate { class, name, .. } = one;
+                    table.table.operations.push(Operation { function: holder, class, name, chain: chain.clone() });
+                }
             }
-            let number = table.table.operations.len();
-            if number >= MOST_OPERATIONS {
-                return table.table;
+            if !notes.is_empty() {
+                set_text(instruction, OPERATION, &notes.join(","));
             }
-            let noted = if is_recorded { format!("{number} {RECORDED}") } else { number.to_string() };
-            set_text(instruction, OPERATION, &noted);
-            table.table.operations.push(Operation { function: holder, class, name, chain });
         }
     }
     table.table
+}
+
+/// Returns whether a function contains matrix products. Their factors are often copied as integers.
+fn multiplies(function: Value<'_>) -> bool {
+    let mut instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
+    instructions.any(|instruction| {
+        instruction.is_call()
+            && instruction.called_value().is_some_and(|callee| match callee.is_inline_asm() {
+                true => callee.asm_text().contains("mma."),
+                false => instruction.callee_name().contains("mma."),
+            })
+    })
+}
+
+/// Returns the operations of an instruction whose values can be tracked; for inline assembly, those of each statement
+/// with its index. `multiplies` states that the function contains matrix products.
+fn candidates(instruction: Value<'_>, multiplies: bool) -> Vec<(Option<usize>, Candidate)> {
+    if let Some(callee) = instruction.is_call().then(|| instruction.called_value()).flatten() {
+        if callee.is_inline_asm() {
+            let statements = assembly::candidates(&callee.asm_text());
+            return statements.into_iter().map(|(index, one)| (Some(index), one)).collect();
+        }
+        if let Some(one) = matrix::intrinsic(&instruction.callee_name()) {
+            return vec![(None, one)];
+        }
+    }
+    let checked = floating_point(instruction);
+    let is_checked = checked.is_some() || moves_bits(instruction, multiplies);
+    let Some((class, name)) = checked.or_else(|| recorded(instruction)) else { return Vec::new() };
+    let ty = value_type(deciding_type(instruction));
+    vec![(None, Candidate { class, name, ty, checked: is_checked })]
+}
+
+/// Returns whether a load or store of integers may move floating-point numbers: halves are integers in C++.
+fn moves_bits(instruction: Value<'_>, multiplies: bool) -> bool {
+    let moves = matches!(instruction.opcode(), Some(Opcode::LLVMLoad | Opcode::LLVMStore));
+    moves
+        && match value_type(deciding_type(instruction)) {
+            Some(ValueType::Int16) => true,
+            Some(ValueType::Int32) => multiplies,
+            _ => false,
+        }
 }
 
 /// Returns the type that determines whether an operation is on integers or on floating-point numbers: that of its first
@@ -101,12 +182,10 @@ pub(crate) fn value_type(ty: Type<'_>) -> Option<ValueType> {
     })
 }
 
-/// Returns the class and the name of an operation whose values can be recorded.
+/// Returns the class and the name of an operation that the floating-point check does not track and whose values can be
+/// recorded.
 fn recorded(instruction: Value<'_>) -> Option<(OperationClass, String)> {
     use OperationClass::{Arithmetic, Atomic, Comparison, Conversion, Division, Load, Store};
-    if let Some(known) = floating_point(instruction) {
-        return Some(known);
-    }
     let named = |class, name: &str| Some((class, name.to_owned()));
     match instruction.opcode()? {
         Opcode::LLVMFNeg => named(Arithmetic, "negate"),
@@ -140,9 +219,8 @@ fn recorded(instruction: Value<'_>) -> Option<(OperationClass, String)> {
 
 /// Returns the class and the name of a pure function on integers, such as `llvm.umin.i32`.
 fn integer_function(call: Value<'_>) -> Option<(OperationClass, String)> {
-    let callee = call.called_value()?;
     let name = call.callee_name();
-    if callee.is_inline_asm() || class::classify(&name) != Call::Pure || call.arguments().is_empty() {
+    if class::classify(&name) != Call::Pure || call.arguments().is_empty() {
         return None;
     }
     value_type(call.ty())?;
@@ -208,12 +286,6 @@ fn floating_point(instruction: Value<'_>) -> Option<(OperationClass, String)> {
 }
 
 fn called(call: Value<'_>) -> Option<(OperationClass, String)> {
-    let callee = call.called_value()?;
-    if callee.is_inline_asm() {
-        let text = callee.asm_text();
-        let computes = [".f16", ".f32", ".f64", ".bf16"].iter().any(|ty| text.contains(ty));
-        return computes.then(|| (OperationClass::Arithmetic, first_instruction(&text)));
-    }
     let name = call.callee_name();
     if class::classify(&name) != Call::Pure || !is_float(call.ty()) {
         return None;
@@ -227,26 +299,9 @@ fn called(call: Value<'_>) -> Option<(OperationClass, String)> {
     Some((class, first.to_owned()))
 }
 
-/// Returns the first instruction of assembly without its operands, such as `cvt.rn.f16.f32`.
-fn first_instruction(text: &str) -> String {
-    let words = text.split(|letter: char| letter.is_whitespace() || "{};".contains(letter));
-    words.into_iter().find(|word| word.contains('.') && !word.starts_with('.')).unwrap_or("assembly").to_owned()
-}
-
 fn is_float(ty: Type<'_>) -> bool {
     match ty.kind() {
         Kind::Vector(_) => ty.element().is_float(),
         _ => ty.is_float(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::first_instruction;
-
-    #[test]
-    fn assembly_is_named_by_its_instruction() {
-        assert_eq!(first_instruction("{  cvt.rn.f16.f32 $0, $1;}\n"), "cvt.rn.f16.f32");
-        assert_eq!(first_instruction("{.reg .b16 t; add.f16 t, $1, $2;}"), "add.f16");
     }
 }

@@ -2,12 +2,15 @@
 
 use super::fragment::{Fragment, Role};
 use warpline_format::matrix::{Accumulator, Element, Operation};
+use warpline_format::operation::ValueType;
 
 /// `wmma.load` or `wmma.store`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// The fragment that is moved.
     pub fragment: Fragment,
+    /// The type of the elements; for elements of less than a byte, that of a register.
+    pub ty: ValueType,
     /// Whether this is a store; otherwise, it is a load.
     pub store: bool,
     /// Whether the last argument is the distance between rows in memory, in elements.
@@ -117,7 +120,11 @@ impl Transfer {
             "store" => true,
             _ => return None,
         };
-        Some(Transfer { fragment: Fragment { role, outer, inner, bits, along_inner }, store, strided })
+        let ty = match role {
+            Role::C => accumulator(name)?.value_type(),
+            _ => element(name)?.value_type(),
+        };
+        Some(Transfer { fragment: Fragment { role, outer, inner, bits, along_inner }, ty, store, strided })
     }
 }
 
@@ -290,10 +297,10 @@ mod tests {
     fn transfers_are_read() {
         let load = Transfer::read("m16n16k16.load.b.row.stride.f16.p0").unwrap();
         let fragment = Fragment { role: Role::B, outer: 16, inner: 16, bits: 16, along_inner: false };
-        assert_eq!(load, Transfer { fragment, store: false, strided: true });
+        assert_eq!(load, Transfer { fragment, ty: ValueType::Half, store: false, strided: true });
         let store = Transfer::read("m8n32k16.store.d.col.s32.p3").unwrap();
         let fragment = Fragment { role: Role::C, outer: 8, inner: 32, bits: 32, along_inner: false };
-        assert_eq!(store, Transfer { fragment, store: true, strided: false });
+        assert_eq!(store, Transfer { fragment, ty: ValueType::Int32, store: true, strided: false });
         assert_eq!(Transfer::read("m16n16k16.mma.row.col.f32.f32"), None);
     }
 

@@ -6,6 +6,9 @@
 //! so does each address to which such a value was stored. The steps from a store back to the operation that produced
 //! the value are found in this way.
 
+pub mod products;
+mod untyped;
+
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::warp::Warp;
 use crate::output::message;
@@ -32,7 +35,18 @@ type Origin = u32;
 struct ValueStep {
     step: FloatStep,
     before: Origin,
-    is_load: bool,
+    role: Role,
+}
+
+/// Role of a step on a value's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Role {
+    /// It produces the value, or stores one of unknown origin.
+    Produces,
+    /// It loads the value.
+    Loads,
+    /// It passes on the value of an operand.
+    Passes,
 }
 
 /// The origins of the last exceptional values in a warp's lanes.
@@ -42,6 +56,10 @@ struct WarpOrigins {
     warp: u32,
     not_numbers: [Origin; LANES],
     infinities: [Origin; LANES],
+    /// Origins of loaded bits that may be part of a NaN or an infinity, by lane and 16 bits.
+    untyped: HashMap<(u8, u16), Origin>,
+    /// The kinds that the tiles of the current product have counted, as bits.
+    counted: u8,
 }
 
 /// The floating-point check of a run.
@@ -49,9 +67,9 @@ struct WarpOrigins {
 pub struct Floats {
     stops: bool,
     exceptions: BTreeMap<(u32, FloatKind), FloatException>,
-    origins: Vec<FloatOrigin>,
+    origins: Vec<Event>,
     steps: Vec<ValueStep>,
-    known: HashMap<(LaunchId, u32, Origin), Origin>,
+    known: HashMap<(LaunchId, u32, Role, Origin), Origin>,
     memory: BTreeMap<u64, Origin>,
     reported: HashSet<(AllocationId, FloatClass)>,
     warps: HashMap<usize, WarpOrigins>,
@@ -111,30 +129,30 @@ impl Execution<'_> {
     }
 
     fn step(&self, lane: usize) -> FloatStep {
-        // SAFETY: the warp runs.
-        let context = unsafe { &(*self.warp).context };
-        FloatStep {
-            launch: self.launch,
-            operation: self.number,
-            block: context.block,
-            thread: context.warp * LANES as u32 + lane as u32,
-            allocation: None,
-            offset: 0,
-        }
+        step(self.warp, self.launch, self.number, lane)
     }
 
     /// Returns the step of a load or store, with its memory.
     fn moving_step(&self, lane: usize) -> FloatStep {
-        let address = self.values[1][lane];
-        // SAFETY: only the running launch changes memory.
-        let registry = unsafe { &(*(*(*self.warp).running).memory).registry };
-        let live = registry.find(address);
-        FloatStep {
-            allocation: live.map(|live| live.id),
-            offset: live.map_or(0, |live| address - live.start()),
-            ..self.step(lane)
-        }
+        moving_step(self.warp, self.step(lane), self.values[1][lane])
     }
+}
+
+/// Returns the step of an operation in a lane of the running warp.
+fn step(warp: *mut Warp, launch: LaunchId, operation: u32, lane: usize) -> FloatStep {
+    // SAFETY: the warp runs.
+    let context = unsafe { &(*warp).context };
+    let thread = context.warp * LANES as u32 + lane as u32;
+    FloatStep { launch, operation, block: context.block, thread, allocation: None, offset: 0 }
+}
+
+/// Adds the memory at an address to the step of a load or store.
+fn moving_step(warp: *mut Warp, step: FloatStep, address: u64) -> FloatStep {
+    // SAFETY: only the running launch changes memory.
+    let registry = unsafe { &(*(*(*warp).running).memory).registry };
+    let live = registry.find(address);
+    let offset = live.map_or(0, |live| address - live.start());
+    FloatStep { allocation: live.map(|live| live.id), offset, ..step }
 }
 
 impl Floats {
@@ -147,7 +165,7 @@ impl Floats {
     pub fn end_launch(&mut self) -> impl Iterator<Item = Event> {
         self.warps.clear();
         let exceptions = std::mem::take(&mut self.exceptions).into_values().map(Event::FloatException);
-        exceptions.chain(std::mem::take(&mut self.origins).into_iter().map(Event::FloatOrigin))
+        exceptions.chain(std::mem::take(&mut self.origins))
     }
 
     /// Records that bytes get new values from the host, or from other memory.
@@ -167,7 +185,14 @@ impl Floats {
     fn held(&mut self, warp: *mut Warp) -> &mut WarpOrigins {
         // SAFETY: the warp runs.
         let (block, number) = unsafe { ((*warp).context.block, (*warp).context.warp) };
-        let fresh = || WarpOrigins { block, warp: number, not_numbers: [0; LANES], infinities: [0; LANES] };
+        let fresh = || WarpOrigins {
+            block,
+            warp: number,
+            not_numbers: [0; LANES],
+            infinities: [0; LANES],
+            untyped: HashMap::new(),
+            counted: 0,
+        };
         let held = self.warps.entry(warp as usize).or_insert_with(fresh);
         if (held.block, held.warp) != (block, number) {
             *held = fresh();
@@ -184,15 +209,15 @@ impl Floats {
     }
 
     /// Stores a step, unless a step of the same operation, launch and path already exists.
-    fn keep(&mut self, step: FloatStep, before: Origin, is_load: bool) -> Origin {
-        let key = (step.launch, step.operation, before);
+    fn keep(&mut self, step: FloatStep, before: Origin, role: Role) -> Origin {
+        let key = (step.launch, step.operation, role, before);
         if let Some(&known) = self.known.get(&key) {
             return known;
         }
         if self.steps.len() >= MOST_KEPT {
             return before;
         }
-        self.steps.push(ValueStep { step, before, is_load });
+        self.steps.push(ValueStep { step, before, role });
         let origin = self.steps.len() as Origin;
         self.known.insert(key, origin);
         origin
@@ -210,7 +235,7 @@ impl Floats {
         if class != FloatClass::Subnormal {
             let from_infinity = class == FloatClass::NotANumber && execution.has(lane, FloatClass::Infinite);
             let before = if from_infinity { *self.origin(execution.warp, lane, FloatClass::Infinite) } else { 0 };
-            let origin = self.keep(execution.step(lane), before, false);
+            let origin = self.keep(execution.step(lane), before, Role::Produces);
             *self.origin(execution.warp, lane, class) = origin;
         }
         Some(kind)
@@ -219,32 +244,52 @@ impl Floats {
     fn load(&mut self, execution: &Execution, lane: usize) -> Option<FloatKind> {
         let class = execution.result(lane);
         let before = self.memory.get(&execution.values[1][lane]).copied().unwrap_or(0);
-        // For a loop that carries a value through memory, the first occurrence is enough.
-        let comes_again = |kept: &ValueStep| kept.is_load && kept.step.operation == execution.number;
-        let again = before != 0 && self.chain(before).take(MOST_STEPS).any(comes_again);
-        let origin = if again { before } else { self.keep(execution.moving_step(lane), before, true) };
+        let origin = self.keep_load(execution.moving_step(lane), before);
         *self.origin(execution.warp, lane, class) = origin;
         (before == 0 && class == FloatClass::NotANumber).then_some(FloatKind::LoadedNotANumber)
     }
 
+    /// Stores the step of a load, unless the path already contains the load: for a loop that carries a value through
+    /// memory, the first occurrence is enough.
+    fn keep_load(&mut self, step: FloatStep, before: Origin) -> Origin {
+        let comes_again = |kept: &ValueStep| kept.role == Role::Loads && kept.step.operation == step.operation;
+        let again = before != 0 && self.chain(before).take(MOST_STEPS).any(comes_again);
+        if again { before } else { self.keep(step, before, Role::Loads) }
+    }
+
+    /// Notes the origin of the value at an address.
+    fn keep_stored(&mut self, address: u64, origin: Origin) {
+        if self.memory.len() < MOST_ADDRESSES || self.memory.contains_key(&address) {
+            self.memory.insert(address, origin);
+        }
+    }
+
     fn store(&mut self, execution: &Execution, lane: usize) {
         let class = execution.result(lane);
-        let origin = *self.origin(execution.warp, lane, class);
+        let mut origin = *self.origin(execution.warp, lane, class);
+        if origin == 0 {
+            origin = self.bits_origin(execution.warp, lane, execution.format.top(execution.values[0][lane]));
+        }
         // An infinity that no operation produced is an intended constant.
         if origin == 0 && class == FloatClass::Infinite {
             return;
         }
         let step = execution.moving_step(lane);
         let address = execution.values[1][lane];
-        let kept = if origin == 0 { self.keep(step, 0, false) } else { origin };
-        if self.memory.len() < MOST_ADDRESSES || self.memory.contains_key(&address) {
-            self.memory.insert(address, kept);
-        }
+        let kept = if origin == 0 { self.keep(step, 0, Role::Produces) } else { origin };
+        self.keep_stored(address, kept);
         let Some(allocation) = step.allocation else { return };
         if self.reported.insert((allocation, class)) {
-            let before = self.chain(origin).take(MOST_STEPS - 1).map(|kept| kept.step);
-            let steps = std::iter::once(step).chain(before).collect();
-            self.origins.push(FloatOrigin { class, steps });
+            let before: Vec<_> = self.chain(origin).take(MOST_STEPS - 1).collect();
+            let steps = std::iter::once(step).chain(before.iter().map(|kept| kept.step)).collect();
+            let bit = |(at, kept): (usize, &&ValueStep)| u32::from(kept.role == Role::Passes) << (at + 1);
+            let passing = before.iter().enumerate().map(bit).sum();
+            let origin = FloatOrigin { class, steps };
+            self.origins.push(if passing == 0 {
+                Event::FloatOrigin(origin)
+            } else {
+                Event::FloatPath { origin, passing }
+            });
         }
     }
 
@@ -322,7 +367,10 @@ pub(super) unsafe fn follow(warp: *mut Warp, reported: &Reported<'_>) -> bool {
     let module = unsafe { &*running.module };
     let operations = &module.table.operations;
     let (Some(floats), Some(operation)) = (floats, operations.get(reported.number as usize)) else { return false };
-    let Some(execution) = reported.execution(warp, running.launch, operation) else { return false };
+    let Some(execution) = reported.execution(warp, running.launch, operation) else {
+        floats.move_bits(warp, running.launch, operation.class, reported);
+        return false;
+    };
     let mut found: BTreeMap<FloatKind, u32> = BTreeMap::new();
     for lane in lanes(reported.mask) {
         let kind = match operation.class {
@@ -343,18 +391,30 @@ pub(super) unsafe fn follow(warp: *mut Warp, reported: &Reported<'_>) -> bool {
         floats.count(&execution, kind, mask);
         if kind == FloatKind::NotANumber && floats.stops {
             stops = true;
-            let step = execution.step(mask.trailing_zeros() as usize);
-            let name = module.kernel_name(running.kernel);
-            message::note(&format!(
-                "kernel {name} made a NaN by `{}`{}, block {}, thread {} (--check-float stop)",
-                operation.name,
-                place(&module.table, operation),
-                step.block,
-                step.thread
-            ));
+            // SAFETY: by the contract.
+            unsafe { note_stop(warp, reported.number, mask.trailing_zeros() as usize) };
         }
     }
     stops
+}
+
+/// Reports that a NaN of a lane stops the kernel.
+///
+/// # Safety
+/// The warp runs.
+unsafe fn note_stop(warp: *mut Warp, number: u32, lane: usize) {
+    // SAFETY: by the contract; the module belongs to the launch.
+    let (running, module) = unsafe { (&*(*warp).running, &*(*(*warp).running).module) };
+    let Some(operation) = module.table.operations.get(number as usize) else { return };
+    let step = step(warp, running.launch, number, lane);
+    message::note(&format!(
+        "kernel {} made a NaN by `{}`{}, block {}, thread {} (--check-float stop)",
+        module.kernel_name(running.kernel),
+        operation.name,
+        place(&module.table, operation),
+        step.block,
+        step.thread
+    ));
 }
 
 /// Returns " at file:line" if the operation has a source position.

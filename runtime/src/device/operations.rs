@@ -5,8 +5,8 @@ use crate::device::execution::lanes::lanes;
 use crate::device::execution::scheduled::warp_of;
 use crate::device::execution::warp::{Pause, Stop, Warp, pause, stop};
 use warpline_format::abi::WarpContext;
-use warpline_format::access::{LANES, item_bytes, operation_head};
-use warpline_format::operation::{RECORDED, ValueTypes};
+use warpline_format::access::{LANES, MOST_ROWS, item_bytes, operation_head, part_word};
+use warpline_format::operation::{MOST_PARTS, PART_SHIFTS, RECORDED, TYPES_MASK, ValueTypes};
 
 /// Reports that a tracked operation was executed; see `format/src/hooks.rs`.
 ///
@@ -22,7 +22,8 @@ pub unsafe extern "C" fn __wl_operation(
     values: *const [[u64; LANES]; 4],
 ) {
     let recorded = types & RECORDED != 0;
-    let types = ValueTypes(types & !RECORDED);
+    let [part, parts] = PART_SHIFTS.map(|shift| ((types >> shift) & (MOST_PARTS - 1)) as u16);
+    let types = ValueTypes(types & TYPES_MASK);
     // SAFETY: by the contract; launch, module and check are used by this thread alone. Nothing that needs to be dropped is
     // alive where the warp pauses or stops.
     unsafe {
@@ -32,16 +33,24 @@ pub unsafe extern "C" fn __wl_operation(
         }
         // Launches that are not recorded have no buffer.
         if recorded && mask != 0 && !(*warp).context.record_end.is_null() {
-            record(warp, number, types, mask, values);
+            record(warp, number, types, part_word(part, parts + 1), mask, &*values);
         }
     }
 }
 
-/// Writes a record of the execution to the warp's buffer; other warps may run before.
+/// Writes a record of the execution, or of one of its results, to the warp's buffer; other warps may run before. `part`
+/// is a `part_word`.
 ///
 /// # Safety
 /// The requirements of [`__wl_operation`] apply. The launch is recorded, and `mask` is not zero.
-unsafe fn record(warp: *mut Warp, number: u32, types: ValueTypes, mask: u32, values: *const [[u64; LANES]; 4]) {
+pub(super) unsafe fn record(
+    warp: *mut Warp,
+    number: u32,
+    types: ValueTypes,
+    part: u32,
+    mask: u32,
+    values: &[[u64; LANES]; MOST_ROWS],
+) {
     let rows = types.operands() + 1;
     let head = operation_head(number, rows);
     let bytes = item_bytes(head, mask).unwrap_or(0);
@@ -51,11 +60,11 @@ unsafe fn record(warp: *mut Warp, number: u32, types: ValueTypes, mask: u32, val
             pause(warp, Pause::Full);
         }
         let mut place = (*warp).context.record_cursor.cast::<u64>();
-        for word in [u64::from(head) | u64::from(mask) << 32, u64::from(types.0)] {
+        for word in [u64::from(head) | u64::from(mask) << 32, u64::from(types.0) | u64::from(part) << 32] {
             place.write(word);
             place = place.add(1);
         }
-        for row in &(&*values)[..rows] {
+        for row in &values[..rows] {
             if mask == u32::MAX {
                 place.copy_from_nonoverlapping(row.as_ptr(), LANES);
                 place = place.add(LANES);

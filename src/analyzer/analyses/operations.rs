@@ -1,6 +1,6 @@
 //! Counts the results of operations by kind, in runs that record operation values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::access::{MOST_ROWS, OperationValues};
 use warpline_format::event::LaunchId;
@@ -51,8 +51,9 @@ impl Counts {
         self.outside += more.outside;
     }
 
-    fn execution(&mut self, values: &OperationValues<'_>, result: ValueType) {
-        self.executions += 1;
+    /// Counts the results of a record; returns whether all lanes have the same values.
+    fn record(&mut self, values: &OperationValues<'_>, result: ValueType) -> bool {
+        self.executions += u64::from(values.part == 0);
         let mut first: Option<[u64; MOST_ROWS]> = None;
         let (mut lanes, mut same) = (0, true);
         values.for_each_lane(|_, row| {
@@ -60,7 +61,7 @@ impl Counts {
             same &= *first.get_or_insert(row) == row;
             self.result(row[0], result);
         });
-        self.uniform += u64::from(same && lanes > 1);
+        same && lanes > 1
     }
 
     fn result(&mut self, bits: u64, ty: ValueType) {
@@ -112,9 +113,35 @@ impl Sum for OperationCounts {
     }
 }
 
+/// Counts of a launch.
+#[derive(Debug, Default)]
+struct State {
+    counts: OperationCounts,
+    /// Executions with several results of which all so far are uniform: slot and operation.
+    uniform: BTreeSet<(u32, u32)>,
+}
+
+impl State {
+    fn record(&mut self, slot: u32, values: &OperationValues<'_>, result: ValueType) {
+        let counts = self.counts.0.entry((values.operation, result)).or_default();
+        let same = counts.record(values, result);
+        if values.parts == 1 {
+            counts.uniform += u64::from(same);
+            return;
+        }
+        let key = (slot, values.operation);
+        let same = (self.uniform.remove(&key) || values.part == 0) && same;
+        if values.part.saturating_add(1) == values.parts {
+            counts.uniform += u64::from(same);
+        } else if same {
+            self.uniform.insert(key);
+        }
+    }
+}
+
 /// Counts the operations of one worker's SMs.
 #[derive(Debug, Default)]
-pub struct Operations(ByLaunch<OperationCounts>);
+pub struct Operations(ByLaunch<State>);
 
 impl AnalysisTool for Operations {
     type Result = OperationCounts;
@@ -128,7 +155,7 @@ impl AnalysisTool for Operations {
     }
 
     fn start(&mut self, launch: &LaunchShape) {
-        self.0.start(launch.id, OperationCounts::default());
+        self.0.start(launch.id, State::default());
     }
 
     fn batch(&mut self, launch: LaunchId) {
@@ -141,19 +168,19 @@ impl AnalysisTool for Operations {
 
     fn event(&mut self, event: Event<'_>) {
         let Event::Operation(execution) = event else { return };
-        let (Some(counts), Some(result)) = (self.0.current(), execution.values.types.get(0)) else { return };
-        counts.0.entry((execution.values.operation, result)).or_default().execution(execution.values, result);
+        let (Some(state), Some(result)) = (self.0.current(), execution.values.types.get(0)) else { return };
+        state.record(execution.slot, execution.values, result);
     }
 
     fn end(&mut self, launch: &LaunchShape, _cells: &mut Cells) -> OperationCounts {
-        self.0.end(launch.id).unwrap_or_default()
+        self.0.end(launch.id).unwrap_or_default().counts
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpline_format::access::{Item, Items, operation_head};
+    use warpline_format::access::{Item, Items, operation_head, part_word};
     use warpline_format::operation::ValueTypes;
 
     /// Returns the record of an execution in which lane `l` of `mask` has these bits in each row.
@@ -169,10 +196,32 @@ mod tests {
     }
 
     fn counted(bytes: &[u8]) -> Counts {
-        let Some(Ok(Item::Operation(values))) = Items::new(bytes).next() else { panic!("no operation") };
-        let mut counts = Counts::default();
-        counts.execution(&values, values.types.get(0).unwrap());
-        counts
+        let mut state = State::default();
+        for item in Items::new(bytes) {
+            let Ok(Item::Operation(values)) = item else { panic!("no operation") };
+            state.record(3, &values, values.types.get(0).unwrap());
+        }
+        state.counts.0.into_values().next().expect("counts")
+    }
+
+    /// An execution with two results per lane, as records of the first and the last.
+    #[test]
+    fn results_of_one_execution_are_counted_together() {
+        let double = [ValueType::Double, ValueType::Double];
+        let two = |uniform: [bool; 2]| {
+            let parts =
+                (0..2u16).map(|part| {
+                    let mut bytes = record(0xff, &double, |_, lane| {
+                        if uniform[usize::from(part)] { 0 } else { f64::from(lane + 1).to_bits() }
+                    });
+                    bytes[12..16].copy_from_slice(&part_word(part, 2).to_le_bytes());
+                    bytes
+                });
+            counted(&parts.collect::<Vec<_>>().concat())
+        };
+        let all = two([true, true]);
+        assert_eq!(all, Counts { executions: 1, results: 16, uniform: 1, zero: 16, ..Counts::default() });
+        assert_eq!([two([true, false]), two([false, true])].map(|counts| counts.uniform), [0, 0]);
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub struct OriginStep {
     pub kernel: u32,
     /// Row of the allocation.
     pub allocation: Option<AllocationId>,
+    /// Whether it passes on the value of an operand.
+    pub passes: bool,
 }
 
 /// The first exceptional value in an allocation.

@@ -13,6 +13,7 @@ described! {
         } => "nan-from-infinity",
         Invalid { memory: Shown, operation: Name, operands: Shown, thread: Count, block: Count, way: Option<Shown> } => "nan-from-invalid-operand",
         Loaded { memory: Shown, source: Shown, offset: Count, thread: Count, block: Count, way: Option<Shown> } => "nan-in-input",
+        Operand { memory: Shown, operation: Name, thread: Count, block: Count, way: Option<Shown> } => "nan-in-operand",
         Stored { memory: Shown, thread: Count, block: Count } => "nan-stored",
         Division { memory: Shown, operation: Name, operands: Shown, thread: Count, block: Count, way: Option<Shown> } => "division-by-zero",
         Overflow { memory: Shown, operation: Name, operands: Shown, thread: Count, block: Count, way: Option<Shown> } => "overflow",
@@ -25,6 +26,7 @@ described! {
         AvoidInfinity => "avoid-infinity",
         GuardOperand => "guard-operand",
         CheckInput { source: Shown } => "check-input",
+        CheckOperand => "check-operand",
         CheckValue => "check-stored-value",
         ScaleOrWiden => "scale-or-widen",
         Clamp { format: Name } => "scale-before-conversion",
@@ -73,7 +75,7 @@ fn way(steps: &[FloatStep]) -> Option<Shown> {
 fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
     let store = origin.store()?;
     // If a NaN comes from an infinity, the previous steps lead to the operation that created the infinity.
-    let makes = |step: &FloatStep| origin.kind == "nan" && results_of(facts, step, &["nan"]).is_some();
+    let makes = |step: &FloatStep| origin.kind == "nan" && !step.passes && results_of(facts, step, &["nan"]).is_some();
     let made = origin.steps.iter().position(makes);
     let steps = made.map_or(&origin.steps[..], |at| &origin.steps[..=at]);
     let source = steps.last()?;
@@ -101,7 +103,7 @@ fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
         };
         return Some(draft(Diagnosis::new(&cause, &remedy), store, source, Severity::Warning, row.lanes));
     }
-    let row = results_of(facts, source, &["nan"]);
+    let row = results_of(facts, source, &["nan"]).filter(|_| !source.passes);
     let (cause, remedy) = match row {
         Some(row) => {
             let (operation, shown) = (Name(row.operation.clone()), operands(row));
@@ -122,6 +124,10 @@ fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
             let cause =
                 Cause::Loaded { memory, source: from.clone(), offset: Count(source.offset), thread, block, way };
             (cause, Remedy::CheckInput { source: from })
+        }
+        None if source.passes => {
+            let operation = Name(source.operation.clone());
+            (Cause::Operand { memory, operation, thread, block, way }, Remedy::CheckOperand)
         }
         None => (Cause::Stored { memory, thread, block }, Remedy::CheckValue),
     };

@@ -103,5 +103,6 @@ fn step(analysis: &Analysis, one: &OriginStep) -> Option<FloatStep> {
         thread: one.step.thread,
         allocation: one.allocation,
         offset: one.step.offset,
+        passes: one.passes,
     })
 }

@@ -66,6 +66,9 @@ pub struct FloatStep {
     pub allocation: Option<u64>,
     /// Offset in bytes from its start.
     pub offset: u64,
+    /// Whether it passes on the value of an operand, as a matrix product with a NaN factor does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub passes: bool,
 }
 
 impl FloatException {

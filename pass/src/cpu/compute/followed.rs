@@ -1,16 +1,19 @@
 //! Operations whose values are tracked. Lowered code tests each result and calls the runtime if the result is
 //! exceptional, or it calls the runtime for each execution, which the runtime records.
 
+mod matrix;
+
 use super::arithmetic::scalar_bits;
 use crate::cpu::emitter::Emitter;
 use crate::cpu::emitter::lanes::Lay;
 use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::target::types::{LANES, leaf_offsets};
-use crate::device::operations::{numbered, value_type};
+use crate::device::operations::{numbered, numbered_statements, value_type};
 use crate::llvm::types::Kind;
 use crate::llvm::{Type, Value};
+use std::collections::HashMap;
 use warpline_format::access::MOST_ROWS;
-use warpline_format::operation::{FloatFormat, RECORDED, ValueType, ValueTypes};
+use warpline_format::operation::{FloatFormat, MOST_PARTS, PART_SHIFTS, RECORDED, ValueType, ValueTypes};
 
 /// The size in bytes of a value in all lanes, in the form that the runtime reads.
 const ROW_BYTES: u64 = 8 * LANES as u64;
@@ -33,6 +36,20 @@ pub(in crate::cpu) struct FollowedOperation {
     recorded: bool,
     /// Whether the call for the first leaf has been emitted.
     done: bool,
+    /// The index of the next result among those of the execution, and their number.
+    part: (u32, u32),
+}
+
+impl FollowedOperation {
+    fn new((number, recorded): (u32, bool)) -> Self {
+        FollowedOperation { number, recorded, done: false, part: (0, 1) }
+    }
+
+    /// Returns the bits for the part in the word that the runtime receives.
+    fn part_bits(self) -> u32 {
+        let (part, parts) = self.part;
+        if parts > MOST_PARTS { 0 } else { part << PART_SHIFTS[0] | (parts - 1) << PART_SHIFTS[1] }
+    }
 }
 
 /// A value to report, and its type.
@@ -54,11 +71,21 @@ fn typed_float(value: Value<'_>) -> Option<Typed<'_>> {
     typed(value).filter(|(_, ty)| ty.float().is_some())
 }
 
+/// Returns whether values of this type are tracked as bits of unknown type.
+fn is_bits(ty: ValueType) -> bool {
+    matches!(ty, ValueType::Int16 | ValueType::Int32)
+}
+
 impl<'c> Emitter<'_, 'c> {
     /// Returns the tracked operation for an instruction.
     pub(in crate::cpu) fn followed_operation(&self, value: Value<'c>) -> Option<FollowedOperation> {
-        let (number, recorded) = if self.values() { numbered(value)? } else { return None };
-        Some(FollowedOperation { number, recorded, done: false })
+        if self.values() { numbered(value).map(FollowedOperation::new) } else { None }
+    }
+
+    /// Returns the tracked operations for the statements of inline assembly, by their indices.
+    pub(in crate::cpu) fn followed_statements(&self, call: Value<'c>) -> HashMap<usize, FollowedOperation> {
+        let numbers = if self.values() { numbered_statements(call) } else { Vec::new() };
+        numbers.into_iter().map(|(statement, number)| (statement, FollowedOperation::new(number))).collect()
     }
 
     /// Tracks the result of the current operation, which has these operands.
@@ -75,14 +102,11 @@ impl<'c> Emitter<'_, 'c> {
     /// Records the current operation, if each execution is recorded and none of its leaves was recorded before.
     pub(in crate::cpu) fn record_instruction(&mut self, value: Value<'c>, leaves: &[Leaf<'c>]) {
         let Some(FollowedOperation { recorded: true, done: false, .. }) = self.operation else { return };
-        // Each instruction of inline assembly is tracked separately.
-        if value.called_value().is_some_and(|callee| callee.is_inline_asm()) {
-            return;
-        }
         let operands = if value.is_call() { value.arguments() } else { value.operands() };
         let columns: Vec<Vec<Leaf<'c>>> = operands.iter().map_while(|operand| self.leaves(*operand).ok()).collect();
         let mask = self.mask();
         for (index, leaf) in leaves.iter().enumerate() {
+            self.follow_part(index, leaves.len());
             let lanes = |column: &Vec<Leaf<'c>>| Some(column.get(index).or(column.first())?.lanes(&self.b));
             let row: Vec<_> = columns.iter().map_while(lanes).collect();
             let made = leaf.lanes(&self.b);
@@ -131,13 +155,21 @@ impl<'c> Emitter<'_, 'c> {
             return;
         }
         let offsets = leaf_offsets(self.unit().layout(), ty);
-        for (leaf, offset) in leaves.iter().zip(offsets) {
+        for (index, (leaf, offset)) in leaves.iter().zip(offsets).enumerate() {
+            self.follow_part(index, leaves.len());
             if recorded {
                 let (value, addresses) = (leaf.lanes(&self.b), self.moved_addresses(lay, offset));
                 self.record(value, &[addresses], mask);
             } else {
                 self.follow_moved(leaf, lay, offset, mask);
             }
+        }
+    }
+
+    /// States that the next value that is tracked is this one of several results of the current operation.
+    pub(in crate::cpu) fn follow_part(&mut self, index: usize, count: usize) {
+        if let Some(operation) = &mut self.operation {
+            operation.part = (index as u32, count as u32);
         }
     }
 
@@ -148,7 +180,7 @@ impl<'c> Emitter<'_, 'c> {
 
     fn follow_moved(&mut self, leaf: &Leaf<'c>, lay: &Lay<'c>, offset: u64, mask: Value<'c>) {
         let (Leaf::Uniform(value) | Leaf::Lanes(value)) = leaf else { return };
-        let Some(result) = typed_float(*value) else { return };
+        let Some(result) = typed(*value).filter(|(_, ty)| ty.float().is_some() || is_bits(*ty)) else { return };
         let addresses = self.moved_addresses(lay, offset);
         self.follow(result, &[(addresses, ValueType::Int64)], Some(ValueClass::NotFinite), mask);
     }
@@ -158,7 +190,7 @@ impl<'c> Emitter<'_, 'c> {
     fn follow(&mut self, made: Typed<'c>, operands: &[Typed<'c>], wanted: Option<ValueClass>, mask: Value<'c>) {
         let Some(operation) = &mut self.operation else { return };
         operation.done = true;
-        let number = operation.number;
+        let (number, part) = (operation.number, operation.part_bits());
         let bits = self.raw_bits(made.0);
         let lanes = wanted.map_or(mask, |wanted| self.exceptional_lanes(made.1, bits, wanted, mask));
         let (call, after) = (self.new_block("followed"), self.new_block("after"));
@@ -171,7 +203,7 @@ impl<'c> Emitter<'_, 'c> {
             self.b.store(wide, self.b.offset(room, row * ROW_BYTES), 64);
         }
         let types = ValueTypes::new(&rows.iter().map(|(_, ty)| *ty).collect::<Vec<_>>()).0;
-        let types = if wanted.is_none() { types | RECORDED } else { types };
+        let types = if wanted.is_none() { types | part | RECORDED } else { types };
         let arguments = [self.context(), self.i32(number), self.i32(types), lanes, room];
         self.b.call(self.unit().runtime().operation(), &arguments);
         self.b.branch(after);
@@ -185,8 +217,10 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Returns the lanes of `mask` whose result is in the wanted class.
     fn exceptional_lanes(&self, ty: ValueType, bits: Value<'c>, wanted: ValueClass, mask: Value<'c>) -> Value<'c> {
-        let Some(format) = ty.float() else { return self.i32(0) };
-        let found = self.exceptional(format, bits, wanted);
+        let found = match ty.float() {
+            Some(format) => self.exceptional(format, bits, wanted),
+            None => self.may_be_exceptional(bits),
+        };
         match found.ty().kind() {
             Kind::Vector(_) => {
                 let all = self.b.bitcast(self.b.freeze(found), self.t.int(32));
@@ -210,6 +244,17 @@ impl<'c> Emitter<'_, 'c> {
         let bits = self.raw_bits(value);
         let lanes = if matches!(bits.ty().kind(), Kind::Vector(_)) { bits } else { self.b.splat(bits, LANES) };
         self.b.fit_lanes(lanes, self.t.int(64).vector(LANES))
+    }
+
+    /// Returns whether bits of unknown type may be those of NaNs or infinities: in wider formats, the highest 16 bits of
+    /// such a number have all bits of the half-precision exponent, too.
+    fn may_be_exceptional(&self, bits: Value<'c>) -> Value<'c> {
+        let infinity = FloatFormat::Half.infinity();
+        let half = |below: u64| {
+            let exponent = self.same(bits, infinity << below);
+            self.b.eq(self.b.and(bits, exponent), exponent)
+        };
+        if scalar_bits(bits.ty()) > 16 { self.b.or(half(0), half(16)) } else { half(0) }
     }
 
     fn exceptional(&self, format: FloatFormat, bits: Value<'c>, wanted: ValueClass) -> Value<'c> {

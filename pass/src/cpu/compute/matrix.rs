@@ -29,21 +29,25 @@ impl<'c> Emitter<'_, 'c> {
             };
             let stride = stride.map(|stride| self.vector(stride)).transpose()?;
             let pointer = self.leaf(others[0])?.lanes(&self.b);
+            let mask = self.access_mask();
+            let typed = (&transfer.fragment, transfer.ty);
             if transfer.store {
                 let registers = self.registers(&others[1..])?;
-                self.store_fragment(&transfer.fragment, pointer, stride, &registers);
+                self.follow_fragment(typed, pointer, stride, &registers, mask);
+                self.store_fragment(&transfer.fragment, pointer, stride, &registers, mask);
                 return Ok(None);
             }
             let groups = transfer.fragment.groups().filter(|_| space_of_pointer(others[0]) == Space::Shared);
             let loaded = match groups {
-                Some(groups) => self.load_groups(&transfer.fragment, &groups, pointer, stride),
-                None => self.load_fragment(&transfer.fragment, pointer, stride),
+                Some(groups) => self.load_groups(&transfer.fragment, &groups, pointer, stride, mask),
+                None => self.load_fragment(&transfer.fragment, pointer, stride, mask),
             };
+            self.follow_fragment(typed, pointer, stride, &loaded, mask);
             return self.leaves_of_registers(call, &loaded).ok_or_else(refuse).map(Some);
         }
         if let Some(product) = Multiply::read_intrinsic(rest) {
             let registers = self.registers(&arguments)?;
-            let result = self.multiply(product, &registers).ok_or_else(refuse)?;
+            let result = self.multiply(product, &registers, self.mask()).ok_or_else(refuse)?;
             return self.leaves_of_registers(call, &result).ok_or_else(refuse).map(Some);
         }
         let parts: Vec<&str> = rest.split('.').collect();
@@ -52,10 +56,12 @@ impl<'c> Emitter<'_, 'c> {
         let mask = self.access_mask();
         if rows.store {
             let registers = self.registers(&arguments[1..])?;
+            self.follow_rows(rows, pointer, mask, &registers);
             self.store_rows(rows, pointer, mask, &registers);
             return Ok(None);
         }
         let loaded = self.load_rows(rows, pointer, mask);
+        self.follow_rows(rows, pointer, mask, &loaded);
         self.leaves_of_registers(call, &loaded).ok_or_else(refuse).map(Some)
     }
 
@@ -110,8 +116,8 @@ impl<'c> Emitter<'_, 'c> {
         Some(leaves)
     }
 
-    /// Returns D from the registers of A, B and C, tile by tile.
-    pub fn multiply(&mut self, product: Multiply, registers: &[Value<'c>]) -> Option<Vec<Value<'c>>> {
+    /// Returns D from the registers of A, B and C, tile by tile. The lanes of `mask` keep the result.
+    pub fn multiply(&mut self, product: Multiply, registers: &[Value<'c>], mask: Value<'c>) -> Option<Vec<Value<'c>>> {
         let tile = product.tile;
         let [in_a, in_b, in_c, in_d] = tile.registers().map(|count| count as usize);
         let (rows, columns) = (product.tiles.0 as usize, product.tiles.1 as usize);
@@ -136,7 +142,7 @@ impl<'c> Emitter<'_, 'c> {
                 // Sums stay in their memory if their size is that of their start values.
                 let end = if in_c == in_d { start } else { self.tile_room(in_d, bits) };
                 let operation = self.i32(tile.to_bits());
-                self.b.call(self.unit().runtime().matrix(), &[operation, left, right, start, end]);
+                self.tile_product([operation, left, right, start, end], (sum, rows * columns), mask);
                 let bytes = u64::from(bits / 8 * LANES);
                 let place = |index: u64| self.b.offset(end, bytes * index);
                 let sums: Vec<_> =
@@ -172,7 +178,7 @@ impl<'c> Emitter<'_, 'c> {
         self.tiles.take(bytes, || self.entry.alloca(self.t.int(8).array(bytes), 64))
     }
 
-    fn linear(&self, linear: Linear) -> Value<'c> {
+    pub(super) fn linear(&self, linear: Linear) -> Value<'c> {
         let long = self.t.int(64);
         let lanes: Vec<_> = (0..LANES).map(|lane| Value::int(long, u64::from(linear.of_lane(lane)))).collect();
         Value::vector(&lanes)
@@ -191,7 +197,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Returns the addresses of elements of a fragment.
-    fn elements_at(
+    pub(super) fn elements_at(
         &self,
         fragment: &Fragment,
         row: Value<'c>,
@@ -216,8 +222,8 @@ impl<'c> Emitter<'_, 'c> {
         groups: &[Vec<(u32, u32)>],
         base: Value<'c>,
         stride: Option<Value<'c>>,
+        mask: Value<'c>,
     ) -> Vec<Value<'c>> {
-        let mask = self.access_mask();
         let long = self.t.int(64);
         let mut registers = Vec::new();
         for group in groups {
@@ -235,8 +241,13 @@ impl<'c> Emitter<'_, 'c> {
         registers
     }
 
-    fn load_fragment(&mut self, fragment: &Fragment, base: Value<'c>, stride: Option<Value<'c>>) -> Vec<Value<'c>> {
-        let mask = self.access_mask();
+    fn load_fragment(
+        &mut self,
+        fragment: &Fragment,
+        base: Value<'c>,
+        stride: Option<Value<'c>>,
+        mask: Value<'c>,
+    ) -> Vec<Value<'c>> {
         let width = fragment.register_bits();
         let mut registers = Vec::new();
         for block in fragment.blocks() {
@@ -279,8 +290,8 @@ impl<'c> Emitter<'_, 'c> {
         base: Value<'c>,
         stride: Option<Value<'c>>,
         registers: &[Value<'c>],
+        mask: Value<'c>,
     ) {
-        let mask = self.access_mask();
         let count = fragment.registers() as usize;
         for (block, registers) in fragment.blocks().into_iter().zip(registers.chunks(count)) {
             let accesses = fragment.accesses(block);
@@ -314,7 +325,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Returns the addresses of the data that each lane moves, given the row addresses: all lanes participate,
     /// whichever lane provided the address.
-    fn row_addresses(&self, rows: Rows, addresses: Value<'c>) -> Value<'c> {
+    pub(super) fn row_addresses(&self, rows: Rows, addresses: Value<'c>) -> Value<'c> {
         let bytes = rows.bytes();
         if bytes == 16 {
             return addresses;

@@ -42,10 +42,13 @@ impl<'c> Emitter<'_, 'c> {
             }
         }
         let alone = statements.len() == 1;
-        for statement in &statements {
+        let followed = self.followed_statements(call);
+        for (index, statement) in statements.iter().enumerate() {
+            self.operation = followed.get(&index).copied();
             let one = || Refusal::new(call, format!("`{}` of the inline assembly `{}`", statement.text, text.trim()));
             self.statement(&mut machine, statement).ok_or_else(|| if alone { refuse() } else { one() })?;
         }
+        self.operation = None;
         if outputs.is_empty() {
             return Ok(None);
         }

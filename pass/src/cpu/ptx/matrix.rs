@@ -42,7 +42,8 @@ impl<'c> Emitter<'_, 'c> {
                     registers.push(self.read(machine, register, bits)?);
                 }
             }
-            let values = self.multiply(product, &registers)?;
+            let mask = self.guarded_mask(machine, guard);
+            let values = self.multiply(product, &registers, mask)?;
             return self.write_all(machine, members(result), &values, guard);
         }
         if parts[0] == "movmatrix" {
@@ -66,10 +67,12 @@ impl<'c> Emitter<'_, 'c> {
             for register in group {
                 registers.push(self.read(machine, register, 32)?);
             }
+            self.follow_rows(rows, addresses, mask, &registers);
             self.store_rows(rows, addresses, mask, &registers);
             return Some(());
         }
         let values = self.load_rows(rows, addresses, mask);
+        self.follow_rows(rows, addresses, mask, &values);
         self.write_all(machine, group, &values, guard)
     }
 

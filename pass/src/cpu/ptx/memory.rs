@@ -4,6 +4,7 @@ use super::machine::{Machine, TypeKind};
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::target::movers::{ADDRESSES, COPY_TARGETS};
 use crate::cpu::target::types::LANES;
+use crate::device::operations::assembly::moved_type;
 use crate::llvm::Value;
 use crate::llvm::value::AtomicOp;
 use crate::ptx::parse::Operand;
@@ -113,6 +114,7 @@ impl<'c> Emitter<'_, 'c> {
         };
         let (ty, bytes) = (self.t.int(bits), u64::from(bits / 8));
         let values = self.gather_all(ty, targets.len() as u64, address, mask, bytes);
+        self.follow_words(parts, &values, address, mask);
         targets.iter().zip(values).try_for_each(|(target, value)| self.write(machine, target, value, guard))
     }
 
@@ -132,8 +134,22 @@ impl<'c> Emitter<'_, 'c> {
             one => vec![one.clone()],
         };
         let values: Vec<_> = sources.iter().map(|source| self.read(machine, source, bits)).collect::<Option<_>>()?;
+        self.follow_words(parts, &values, address, mask);
         self.scatter_all(&values, address, mask, u64::from(bits / 8));
         Some(())
+    }
+
+    /// Tracks adjacent values that an instruction loads or stores.
+    fn follow_words(&mut self, parts: &[&str], values: &[Value<'c>], address: Value<'c>, mask: Value<'c>) {
+        if self.operation.is_none() {
+            return;
+        }
+        let Some(ty) = moved_type(parts) else { return };
+        for (index, value) in (0..).zip(values) {
+            let at = self.b.add(address, self.same(address, u64::from(ty.bits() / 8) * index));
+            self.follow_part(index as usize, values.len());
+            self.follow_element((*value, ty), at, mask);
+        }
     }
 
     /// Lowers `cp.async`: copies the source bytes, and fills the rest of the size with zeros.

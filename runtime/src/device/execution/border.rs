@@ -11,6 +11,7 @@ use crate::device::execution::hooks::{
 use crate::device::execution::mbarrier::__wl_mbarrier;
 use crate::device::operations::__wl_operation;
 use crate::device::tensor::unit::__wl_matrix;
+use crate::device::tensor::values::__wl_matrix_values;
 use crate::device::texture::{__wl_surface, __wl_texture};
 use warpline_format::abi::device_call::ARGUMENTS;
 use warpline_format::abi::{SiteRange, WarpContext};

@@ -3,3 +3,4 @@
 pub mod numbers;
 pub mod product;
 pub mod unit;
+pub mod values;

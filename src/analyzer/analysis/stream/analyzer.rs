@@ -301,7 +301,8 @@ impl Analyzer {
             Event::WithoutEffect { function, what } => self.analysis.failures.add_without_effect(function, what),
             Event::FloatsChecked => self.analysis.floats.checked = true,
             Event::FloatException(found) => self.float_exception(found),
-            Event::FloatOrigin(origin) => self.float_origin(&origin),
+            Event::FloatOrigin(origin) => self.float_origin(&origin, 0),
+            Event::FloatPath { origin, passing } => self.float_origin(&origin, passing),
             Event::ValuesFollowed => self.analysis.values.followed = true,
             Event::SiteValues(values) => self.site_values(&values),
             Event::ZeroBlocks(zeros) => self.zero_blocks(&zeros),
@@ -435,18 +436,18 @@ impl Analyzer {
     }
 
     /// Adds an origin if each of its steps belongs to a running launch or to a launch with exceptional values.
-    fn float_origin(&mut self, origin: &FloatOrigin) {
+    fn float_origin(&mut self, origin: &FloatOrigin, passing: u32) {
         let first = origin.steps.first().and_then(|step| self.launch_of(step.launch));
         let Some((stored_by, path)) = first.filter(|_| origin.steps.len() <= MOST_STEPS) else { return };
         self.analysis.floats.kernels.extend(origin.steps.first().map(|step| (step.launch, stored_by)));
         let kernels = &self.analysis.floats.kernels;
-        let numbered = |step: &FloatStep| {
+        let numbered = |(at, step): (u32, &FloatStep)| {
             let kernel = self.launch_of(step.launch).map(|(kernel, _)| kernel);
             let allocation = step.allocation.and_then(|id| self.memory.row(id, &self.analysis));
             let kernel = kernel.or_else(|| kernels.get(&step.launch).copied())?;
-            Some(OriginStep { step: *step, kernel, allocation })
+            Some(OriginStep { step: *step, kernel, allocation, passes: passing >> at & 1 == 1 })
         };
-        let steps: Option<Vec<OriginStep>> = origin.steps.iter().map(numbered).collect();
+        let steps: Option<Vec<OriginStep>> = (0..).zip(&origin.steps).map(numbered).collect();
         if let Some(steps) = steps {
             self.analysis.floats.add_origin(Origin { class: origin.class, steps, path });
         }
