@@ -289,3 +289,40 @@ fn products_are_those_of_their_operands() {
     assert!(names.len() >= 12, "{names:?}");
     assert!(names.keys().any(|name| name.starts_with("mma.sync")), "{names:?}");
 }
+
+/// Each instruction of inline assembly is an operation, with the lanes for which its guard is true.
+#[test]
+fn instructions_of_assembly_are_those_of_the_program() {
+    let (folder, executable) = built_from("operations_assembly", "operations/assembly.cu");
+    let recorded = record(&folder, "assembly", &executable, &["--trace-values=float,int,memory"]);
+    let found = executions(&recorded.trace);
+    let each = |name: &str, want: &dyn Fn(u64) -> [u64; 4]| {
+        let rows = found.get(name).unwrap_or_else(|| panic!("no {name} in {:?}", found.keys()));
+        for (thread, row) in rows {
+            assert_eq!(*row, want(*thread), "{name} of thread {thread}");
+        }
+        rows.len()
+    };
+    let y = |i: u64| 100 - i;
+    let counts = [
+        each("mul.lo.s32 i32", &|i| [i * y(i), i, y(i), 0]),
+        each("sub.s32 i32", &|i| [u64::from((i * y(i)).wrapping_sub(7) as u32), i * y(i), 7, 0]),
+        each("setp.lt.s32 i1", &|i| [u64::from(i < 20), i, 20, 0]),
+        each("mad.lo.s32 i32", &|i| [3 * i + y(i), i, 3, y(i)]),
+        each("mul.wide.u32 i64", &|i| [i * y(i), i, y(i), 0]),
+        each("cvt.rn.f32.s32 f32", &|i| [bits(i as f32), i, 0, 0]),
+    ];
+    assert_eq!(counts, [64, 64, 64, 20, 64, 64]);
+    let updates = &found["atomic update i32"];
+    assert_eq!(updates.iter().map(|(_, [_, _, operand, _])| operand).sum::<u64>(), 63 * 64 / 2, "{updates:?}");
+    // The previous values are the sums of the operands before.
+    let mut previous: Vec<(u64, u64)> = updates.iter().map(|(_, [old, _, operand, _])| (*old, *operand)).collect();
+    previous.sort_unstable();
+    let sums = previous.windows(2).all(|pair| pair[1].0 == pair[0].0 + pair[0].1);
+    assert!(sums || previous[0].1 == 0, "{previous:?}");
+    for (thread, [value, address, ..]) in &found["load i32"] {
+        let offset = address - found["load i32"].iter().map(|(_, row)| row[1]).min().unwrap();
+        assert_eq!(*value, if offset < 256 { *thread } else { y(*thread) });
+    }
+    assert_eq!((found["load i32"].len(), found["store i32"].len()), (128, 64));
+}

@@ -1,6 +1,7 @@
 //! Operations whose values are tracked. Lowered code tests each result and calls the runtime if the result is
 //! exceptional, or it calls the runtime for each execution, which the runtime records.
 
+mod assembly;
 mod matrix;
 
 use super::arithmetic::scalar_bits;

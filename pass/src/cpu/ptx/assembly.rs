@@ -31,6 +31,7 @@ impl<'c> Emitter<'_, 'c> {
             inputs: Vec::new(),
             lanes: self.assembly_mask(),
             carry: None,
+            previous: None,
         };
         for (argument, tied) in call.arguments().into_iter().zip(&layout.inputs) {
             let value = self.register_of(argument)?;
@@ -45,8 +46,10 @@ impl<'c> Emitter<'_, 'c> {
         let followed = self.followed_statements(call);
         for (index, statement) in statements.iter().enumerate() {
             self.operation = followed.get(&index).copied();
+            let sources = self.statement_sources(&machine, statement);
             let one = || Refusal::new(call, format!("`{}` of the inline assembly `{}`", statement.text, text.trim()));
             self.statement(&mut machine, statement).ok_or_else(|| if alone { refuse() } else { one() })?;
+            self.record_statement(&mut machine, statement, sources);
         }
         self.operation = None;
         if outputs.is_empty() {

@@ -22,6 +22,8 @@ pub struct Machine<'c> {
     pub lanes: Value<'c>,
     /// The carry of the `.cc` instructions, which is 0 or 1 with the width of the last one.
     pub carry: Option<Value<'c>>,
+    /// The value that the last atomic instruction replaced.
+    pub previous: Option<Value<'c>>,
 }
 
 impl<'c> Emitter<'_, 'c> {
@@ -57,6 +59,19 @@ impl<'c> Emitter<'_, 'c> {
             _ => return None,
         };
         Some(self.b.fit_lanes(value, ty))
+    }
+
+    /// Returns the number of bits of the register or argument that an operand names.
+    pub fn operand_bits(&self, machine: &Machine<'c>, operand: &Operand) -> Option<u32> {
+        let value = match operand {
+            Operand::Register(name) => machine.registers.get(name).copied(),
+            Operand::Argument(number) => match number.checked_sub(machine.outputs.len()) {
+                Some(input) => machine.inputs.get(input).copied(),
+                None => machine.outputs.get(*number).copied().flatten(),
+            },
+            _ => None,
+        };
+        Some(scalar_bits(value?.ty()))
     }
 
     /// Returns a special register.

@@ -261,6 +261,7 @@ impl<'c> Emitter<'_, 'c> {
             let packed = parts.iter().any(|part| part.ends_with("x2"));
             if parts.contains(&"bf16") {
                 let old = self.update_viewed(op, address, value, mask, shared_part(parts), 2, self.t.bfloat());
+                machine.previous = Some(old);
                 return if reduces { Some(()) } else { self.write(machine, &operands[0], old, guard) };
             }
             if kind == TypeKind::Float && op == LLVMAtomicRMWBinOpFAdd && !packed {
@@ -270,11 +271,13 @@ impl<'c> Emitter<'_, 'c> {
             if let Some(packed) = parts.iter().find(|part| part.ends_with("x2")) {
                 let half = if packed.starts_with('b') { self.t.bfloat() } else { self.t.half() };
                 let old = self.update_viewed(op, address, value, mask, shared, 4, half.vector(2));
+                machine.previous = Some(old);
                 return if reduces { Some(()) } else { self.write(machine, &operands[0], old, guard) };
             }
             let old = self.update_lanes(op, address, value, mask, shared, bits / 8);
             self.b.bitcast(old, self.int_lanes(bits))
         };
+        machine.previous = Some(old);
         if reduces { Some(()) } else { self.write(machine, &operands[0], old, guard) }
     }
 }

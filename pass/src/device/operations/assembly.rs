@@ -5,9 +5,17 @@ use crate::matrix::{Multiply, Rows};
 use crate::ptx::parse::{self, Statement};
 use warpline_format::operation::{OperationClass, ValueType};
 
-/// Opcodes that move values or compute no numbers.
+/// Instructions on integers, and those that compare or convert, by opcode. Instructions that select or exchange values
+/// are not tracked.
+const COMPUTING: [&str; 40] = [
+    "abs", "add", "addc", "and", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "cnot", "cvt", "div", "dp2a", "dp4a",
+    "fns", "lop3", "mad", "mad24", "madc", "max", "min", "mul", "mul24", "neg", "not", "or", "popc", "prmt", "rem",
+    "sad", "set", "setp", "shf", "shl", "shr", "sub", "subc", "szext", "xor",
+];
+
+/// Opcodes that move values, or that compute no number of their own.
 const MOVING: [&str; 13] =
-    ["mov", "atom", "red", "tex", "tld4", "suld", "sust", "cp", "shfl", "setp", "selp", "cvta", "vote"];
+    ["mov", "tex", "tld4", "suld", "sust", "cp", "shfl", "selp", "slct", "cvta", "vote", "redux", "match"];
 
 /// Returns the operations of a text, each with the index of its statement.
 pub(super) fn candidates(text: &str) -> Vec<(usize, Candidate)> {
@@ -23,11 +31,34 @@ fn candidate(statement: &Statement) -> Option<Candidate> {
         "ldmatrix" | "stmatrix" => Rows::read(&parts).map(matrix::rows),
         "ld" | "ldu" => moved(&parts, OperationClass::Load, "load"),
         "st" => moved(&parts, OperationClass::Store, "store"),
-        opcode if MOVING.contains(&opcode) => None,
-        _ => {
-            let ty = parts.iter().rev().find_map(|part| float(part))?;
-            Some(Candidate { class: OperationClass::Arithmetic, name, ty: Some(ty), checked: true })
+        "atom" | "red" => {
+            let name = if parts.contains(&"cas") { "compare and swap" } else { "atomic update" };
+            let ty = moved_type(&parts)?;
+            Some(Candidate { class: OperationClass::Atomic, name: name.to_owned(), ty: Some(ty), checked: false })
         }
+        opcode if MOVING.contains(&opcode) => None,
+        opcode => {
+            let ty = moved_type(&parts)?;
+            let checked = ty.float().is_some() && !matches!(opcode, "setp" | "testp");
+            let computes = COMPUTING.contains(&opcode) || video(opcode);
+            (ty.float().is_some() || computes).then(|| Candidate { class: class(opcode), name, ty: Some(ty), checked })
+        }
+    }
+}
+
+/// Returns whether an opcode is a video instruction, such as `vadd` or `vabsdiff4`.
+fn video(opcode: &str) -> bool {
+    let names = ["add", "sub", "avrg", "absdiff", "min", "max", "set", "shl", "shr", "mad"];
+    let rest = opcode.strip_prefix('v').map(|rest| rest.trim_end_matches(['2', '4']));
+    rest.is_some_and(|rest| names.contains(&rest))
+}
+
+fn class(opcode: &str) -> OperationClass {
+    match opcode {
+        "div" | "rem" => OperationClass::Division,
+        "cvt" => OperationClass::Conversion,
+        "set" | "setp" | "testp" => OperationClass::Comparison,
+        _ => OperationClass::Arithmetic,
     }
 }
 
@@ -38,11 +69,18 @@ fn moved(parts: &[&str], class: OperationClass, name: &str) -> Option<Candidate>
     Some(Candidate { class, name: name.to_owned(), ty: Some(ty), checked })
 }
 
-/// Returns the type that a load or store moves.
+/// Returns the type of the operands, which for a load or store is that of the value.
 pub(crate) fn moved_type(parts: &[&str]) -> Option<ValueType> {
-    parts.iter().rev().find_map(|part| {
-        float(part).or_else(|| ValueType::from_integer_bits(part.strip_prefix(['b', 'u', 's'])?.parse().ok()?))
-    })
+    parts.iter().rev().find_map(|part| suffix_type(part))
+}
+
+/// Returns the type of the result, which the first suffix names.
+pub(crate) fn result_type(parts: &[&str]) -> Option<ValueType> {
+    parts.iter().find_map(|part| suffix_type(part))
+}
+
+fn suffix_type(part: &str) -> Option<ValueType> {
+    float(part).or_else(|| ValueType::from_integer_bits(part.strip_prefix(['b', 'u', 's'])?.parse().ok()?))
 }
 
 /// Returns the type of a suffix for floating-point numbers.
@@ -63,8 +101,11 @@ mod tests {
     #[test]
     fn each_statement_is_an_operation() {
         let text = "{.reg .b16 t; add.f16 t, $1, $2; mov.b16 $0, t; cvt.rn.f16.f32 $0, $3;}";
-        let found: Vec<_> = candidates(text).into_iter().map(|(index, one)| (index, one.name)).collect();
-        assert_eq!(found, [(0, "add.f16".to_owned()), (2, "cvt.rn.f16.f32".to_owned())]);
+        let found: Vec<_> = candidates(text).into_iter().map(|(index, one)| (index, one.name, one.checked)).collect();
+        assert_eq!(found, [(0, "add.f16".to_owned(), true), (2, "cvt.rn.f16.f32".to_owned(), true)]);
+        let text = "{.reg .pred p; setp.lt.s32 p, $1, $2; @p mad.lo.u32 $0, $1, $2, $1; selp.b32 $0, $1, $0, p;}";
+        let found: Vec<_> = candidates(text).into_iter().map(|(index, one)| (index, one.name, one.checked)).collect();
+        assert_eq!(found, [(0, "setp.lt.s32".to_owned(), false), (1, "mad.lo.u32".to_owned(), false)]);
         let product = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0}, {$1}, {$2}, {$3};";
         let [(0, one)] = &candidates(product)[..] else { panic!("one product") };
         assert_eq!((one.ty, one.checked), (Some(ValueType::Single), true));
