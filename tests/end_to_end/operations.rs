@@ -326,3 +326,23 @@ fn instructions_of_assembly_are_those_of_the_program() {
     }
     assert_eq!((found["load i32"].len(), found["store i32"].len()), (128, 64));
 }
+
+/// Texture fetches and surface accesses have their values and coordinates.
+#[test]
+fn fetches_are_those_of_the_program() {
+    let (folder, executable) = built_from("operations_textures", "operations/textures.cu");
+    let recorded = record(&folder, "textures", &executable, &["--trace-values=memory"]);
+    let found = executions(&recorded.trace);
+    // Of the four elements of a fetch, these textures have the first.
+    let rows: Vec<_> = found["load f32"].iter().filter(|(_, row)| row[0] != 0 || row[2] != 0).collect();
+    let numbered = |i: u64| [bits(0.5 * (63 - i) as f32), 63 - i, 0, 0];
+    let placed = |i: u64| [bits(0.5 * i as f32), bits((i % 8) as f32 + 0.5), bits((i / 8) as f32 + 0.5), 0];
+    let of = |i: u64, want: [u64; 4]| rows.iter().filter(|(thread, row)| *thread == i && *row == want).count();
+    for i in 0..64 {
+        // A row of zeros only, and elements that are zero, are left out above.
+        assert_eq!(of(i, numbered(i)), usize::from(i < 63), "{i}: {rows:?}");
+        assert!(of(i, placed(i)) >= 1, "{i}: {rows:?}");
+    }
+    let surface = found["load i32"].iter().filter(|(i, row)| *row == [3 * i, i % 8 * 4, i / 8, 0]).count();
+    assert_eq!(surface, 64, "{:?}", found["load i32"]);
+}

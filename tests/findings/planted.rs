@@ -245,6 +245,7 @@ checked_pairs![
     ["--check-float", "report"] nan_product "float-exception" "outputs" ["nan-from-infinity", "avoid-infinity"],
     ["--check-float", "report"] nan_root "float-exception" "distances" ["nan-from-invalid-operand", "guard-operand"],
     ["--check-float", "report"] nan_softmax "float-exception" "weights" ["nan-from-infinity", "avoid-infinity"],
+    ["--check-float", "report"] nan_texture "float-exception" "scaled" ["nan-in-input", "check-input"],
     ["--check-host"] early_pinned "stream-race" "results" ["unordered-host-access", "wait-before-access"],
     ["--check-host"] early_read "stream-race" "squares" ["unordered-host-access", "wait-before-access"],
     ["--check-host"] host_deref "host-access" "total" ["device-memory-on-host", "copy-to-host"],

@@ -58,6 +58,8 @@ struct WarpOrigins {
     infinities: [Origin; LANES],
     /// Origins of loaded bits that may be part of a NaN or an infinity, by lane and 16 bits.
     untyped: HashMap<(u8, u16), Origin>,
+    /// The addresses of the texels that the last texture fetch read.
+    fetched: [u64; LANES],
     /// The kinds that the tiles of the current product have counted, as bits.
     counted: u8,
 }
@@ -84,6 +86,8 @@ struct Execution<'a> {
     format: FloatFormat,
     from: FloatFormat,
     operands: usize,
+    /// Whether a load is a texture fetch, whose operands are coordinates.
+    fetches: bool,
     values: &'a [[u64; LANES]; 4],
 }
 
@@ -133,8 +137,8 @@ impl Execution<'_> {
     }
 
     /// Returns the step of a load or store, with its memory.
-    fn moving_step(&self, lane: usize) -> FloatStep {
-        moving_step(self.warp, self.step(lane), self.values[1][lane])
+    fn moving_step(&self, lane: usize, address: u64) -> FloatStep {
+        moving_step(self.warp, self.step(lane), address)
     }
 }
 
@@ -182,6 +186,12 @@ impl Floats {
         self.memory.extend(carried);
     }
 
+    /// Records the addresses of texels that the lanes of `mask` fetch.
+    pub fn fetched(&mut self, warp: *mut Warp, mask: u32, addresses: &[u64; LANES]) {
+        let held = self.held(warp);
+        lanes(mask).for_each(|lane| held.fetched[lane] = addresses[lane]);
+    }
+
     fn held(&mut self, warp: *mut Warp) -> &mut WarpOrigins {
         // SAFETY: the warp runs.
         let (block, number) = unsafe { ((*warp).context.block, (*warp).context.warp) };
@@ -191,6 +201,7 @@ impl Floats {
             not_numbers: [0; LANES],
             infinities: [0; LANES],
             untyped: HashMap::new(),
+            fetched: [0; LANES],
             counted: 0,
         };
         let held = self.warps.entry(warp as usize).or_insert_with(fresh);
@@ -243,8 +254,16 @@ impl Floats {
 
     fn load(&mut self, execution: &Execution, lane: usize) -> Option<FloatKind> {
         let class = execution.result(lane);
-        let before = self.memory.get(&execution.values[1][lane]).copied().unwrap_or(0);
-        let origin = self.keep_load(execution.moving_step(lane), before);
+        let (address, before) = if execution.fetches {
+            let texel = self.held(execution.warp).fetched[lane];
+            // A texel has up to 16 bytes, and the value is one of its elements.
+            let stored = self.memory.range(texel..texel.saturating_add(16)).next();
+            (texel, stored.map_or(0, |(_, origin)| *origin))
+        } else {
+            let address = execution.values[1][lane];
+            (address, self.memory.get(&address).copied().unwrap_or(0))
+        };
+        let origin = self.keep_load(execution.moving_step(lane, address), before);
         *self.origin(execution.warp, lane, class) = origin;
         (before == 0 && class == FloatClass::NotANumber).then_some(FloatKind::LoadedNotANumber)
     }
@@ -274,8 +293,8 @@ impl Floats {
         if origin == 0 && class == FloatClass::Infinite {
             return;
         }
-        let step = execution.moving_step(lane);
         let address = execution.values[1][lane];
+        let step = execution.moving_step(lane, address);
         let kept = if origin == 0 { self.keep(step, 0, Role::Produces) } else { origin };
         self.keep_stored(address, kept);
         let Some(allocation) = step.allocation else { return };
@@ -351,6 +370,7 @@ impl<'a> Reported<'a> {
             format,
             from: from.unwrap_or(format),
             operands: floats,
+            fetches: operation.class == OperationClass::Load && self.types.get(1) != Some(ValueType::Int64),
             values: self.values,
         })
     }

@@ -119,6 +119,7 @@ pub unsafe extern "C" fn __wl_texture(
             if operation & texture::INTEGER != 0 && sampler.linear_memory && !sampler.as_floats {
                 let mut addresses = [0u64; LANES];
                 let inside = fetch_numbered(&image, group, &coordinates[0], results, &mut addresses);
+                note(warp, inside, &addresses);
                 if site != NO_SITE {
                     record(warp, site + image.format.bytes().trailing_zeros(), inside, &addresses);
                 }
@@ -133,16 +134,21 @@ pub unsafe extern "C" fn __wl_texture(
                     inside |= u32::from(addresses[lane] != 0) << lane;
                     give(results, lane, sampler.value(&image, addresses[lane]));
                 }
+                note(warp, group, &addresses);
                 if site != NO_SITE {
                     record(warp, site + image.format.bytes().trailing_zeros(), inside, &addresses);
                 }
                 return;
             }
             if site == NO_SITE {
+                let mut first = [0u64; LANES];
                 for lane in lanes(group) {
                     let place = [0, 1, 2, 3].map(|axis| coordinates[axis][lane]);
-                    give(results, lane, fetch(&image, &sampler, operation, place).values);
+                    let fetched = fetch(&image, &sampler, operation, place);
+                    give(results, lane, fetched.values);
+                    first[lane] = fetched.taps[0];
                 }
+                note(warp, group, &first);
                 return;
             }
             let count = tap_count(&sampler, operation);
@@ -154,12 +160,24 @@ pub unsafe extern "C" fn __wl_texture(
                     tap[lane] = address;
                 }
             }
+            note(warp, group, &taps[0]);
             let site = site + image.format.bytes().trailing_zeros();
             for tap in &taps[..count] {
                 let inside = lanes(group).filter(|&lane| tap[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
                 record(warp, site, inside, tap);
             }
         });
+    }
+}
+
+/// Reports the first texel of each lane to the floating-point check.
+///
+/// # Safety
+/// `warp` is the running one.
+unsafe fn note(warp: *mut Warp, mask: u32, addresses: &[u64; LANES]) {
+    // SAFETY: by the contract; the check is used by this thread alone.
+    if let Some(floats) = unsafe { (*(*warp).running).floats.as_mut() } {
+        floats.fetched(warp, mask, addresses);
     }
 }
 

@@ -54,7 +54,7 @@ impl FollowedOperation {
 }
 
 /// A value to report, and its type.
-type Typed<'c> = (Value<'c>, ValueType);
+pub(in crate::cpu) type Typed<'c> = (Value<'c>, ValueType);
 
 /// Returns the type of a value in one lane.
 fn type_of(value: Value<'_>) -> Option<ValueType> {
@@ -177,6 +177,13 @@ impl<'c> Emitter<'_, 'c> {
     fn moved_addresses(&mut self, lay: &Lay<'c>, offset: u64) -> Value<'c> {
         let addresses = self.addresses(lay);
         self.b.add(addresses, self.same(addresses, offset))
+    }
+
+    /// Tracks a value that the current operation moves, with its address or the coordinates of a texture.
+    pub(in crate::cpu) fn follow_moved_value(&mut self, value: Typed<'c>, operands: &[Typed<'c>], mask: Value<'c>) {
+        let recorded = self.operation.is_some_and(|operation| operation.recorded);
+        let wanted = (!recorded).then_some(ValueClass::NotFinite);
+        self.follow(value, operands, wanted, mask);
     }
 
     fn follow_moved(&mut self, leaf: &Leaf<'c>, lay: &Lay<'c>, offset: u64, mask: Value<'c>) {

@@ -8,6 +8,7 @@ use crate::cpu::target::types::LANES;
 use crate::llvm::Value;
 use crate::ptx::parse::Operand;
 use warpline_format::abi::{NO_SITE, surface, texture};
+use warpline_format::operation::ValueType;
 
 /// The positions of handles, coordinates and values in the memory that a call receives, and its size.
 const COORDINATES: u64 = 8 * LANES as u64;
@@ -128,9 +129,14 @@ impl<'c> Emitter<'_, 'c> {
         let site = self.texture_site();
         let function = self.unit().runtime().texture();
         self.b.call(function, &[self.context(), mask, site, self.i32(operation), place, coordinates, values]);
-        for (index, target) in targets.iter().enumerate() {
-            let from = self.b.offset(values, 4 * u64::from(LANES) * index as u64);
-            let value = self.b.load(self.int_lanes(32), from, 64);
+        let load = |this: &Self, index: usize| {
+            let from = this.b.offset(values, 4 * u64::from(LANES) * index as u64);
+            this.b.load(this.int_lanes(32), from, 64)
+        };
+        let loaded: Vec<_> = (0..targets.len()).map(|index| load(self, index)).collect();
+        let number = |suffix: &str| if suffix == "f32" { ValueType::Single } else { ValueType::Int32 };
+        self.follow_fetch(machine, operands.get(1)?, &loaded, (number(kind), number(coordinate)), mask);
+        for (target, value) in targets.iter().zip(loaded) {
             self.write(machine, target, value, guard)?;
         }
         if let Some(resident) = resident {
@@ -186,14 +192,38 @@ impl<'c> Emitter<'_, 'c> {
         let site = self.texture_site();
         let function = self.unit().runtime().surface();
         self.b.call(function, &[self.context(), mask, site, self.i32(operation), place, coordinates, values]);
+        let moved: Vec<_> =
+            (0..elements.len()).map(|index| self.b.load(self.int_lanes(64), at(self, index), 64)).collect();
+        if let Some(ty) = ValueType::from_integer_bits(8 * bytes) {
+            let narrow: Vec<_> =
+                moved.iter().map(|value| self.b.fit_lanes(*value, self.int_lanes(ty.bits()))).collect();
+            self.follow_fetch(machine, image, &narrow, (ty, ValueType::Int32), mask);
+        }
         if !store {
-            for (index, element) in elements.iter().enumerate() {
-                let value = self.b.load(self.int_lanes(64), at(self, index), 64);
+            for (element, value) in elements.iter().zip(moved) {
                 // Bytes are in registers of 16 bits.
                 let value = self.b.fit_lanes(value, self.int_lanes((8 * bytes).max(16)));
                 self.write(machine, element, value, guard)?;
             }
         }
         Some(())
+    }
+
+    /// Tracks the values of a texture fetch or surface access, with its first coordinates as operands.
+    fn follow_fetch(
+        &mut self,
+        machine: &Machine<'c>,
+        operand: &Operand,
+        values: &[Value<'c>],
+        (ty, by): (ValueType, ValueType),
+        mask: Value<'c>,
+    ) {
+        let (true, Operand::Texture(_, coordinates)) = (self.operation.is_some(), operand) else { return };
+        let read = coordinates.iter().map_while(|coordinate| Some((self.read(machine, coordinate, 32)?, by)));
+        let coordinates: Vec<_> = read.collect();
+        for (index, value) in values.iter().enumerate() {
+            self.follow_part(index, values.len());
+            self.follow_moved_value((*value, ty), &coordinates, mask);
+        }
     }
 }

@@ -14,8 +14,7 @@ const COMPUTING: [&str; 40] = [
 ];
 
 /// Opcodes that move values, or that compute no number of their own.
-const MOVING: [&str; 13] =
-    ["mov", "tex", "tld4", "suld", "sust", "cp", "shfl", "selp", "slct", "cvta", "vote", "redux", "match"];
+const MOVING: [&str; 9] = ["mov", "cp", "shfl", "selp", "slct", "cvta", "vote", "redux", "match"];
 
 /// Returns the operations of a text, each with the index of its statement.
 pub(super) fn candidates(text: &str) -> Vec<(usize, Candidate)> {
@@ -31,10 +30,15 @@ fn candidate(statement: &Statement) -> Option<Candidate> {
         "ldmatrix" | "stmatrix" => Rows::read(&parts).map(matrix::rows),
         "ld" | "ldu" => moved(&parts, OperationClass::Load, "load"),
         "st" => moved(&parts, OperationClass::Store, "store"),
+        "tex" | "tld4" => {
+            let ty = suffix_type(parts[parts.len().checked_sub(2)?])?;
+            Some(Candidate { checked: ty.float().is_some(), ..whole(OperationClass::Load, "load", ty) })
+        }
+        "suld" => Some(whole(OperationClass::Load, "load", moved_type(&parts)?)),
+        "sust" => Some(whole(OperationClass::Store, "store", moved_type(&parts)?)),
         "atom" | "red" => {
             let name = if parts.contains(&"cas") { "compare and swap" } else { "atomic update" };
-            let ty = moved_type(&parts)?;
-            Some(Candidate { class: OperationClass::Atomic, name: name.to_owned(), ty: Some(ty), checked: false })
+            Some(whole(OperationClass::Atomic, name, moved_type(&parts)?))
         }
         opcode if MOVING.contains(&opcode) => None,
         opcode => {
@@ -44,6 +48,11 @@ fn candidate(statement: &Statement) -> Option<Candidate> {
             (ty.float().is_some() || computes).then(|| Candidate { class: class(opcode), name, ty: Some(ty), checked })
         }
     }
+}
+
+/// Returns an operation that the floating-point check does not track.
+fn whole(class: OperationClass, name: &str, ty: ValueType) -> Candidate {
+    Candidate { class, name: name.to_owned(), ty: Some(ty), checked: false }
 }
 
 /// Returns whether an opcode is a video instruction, such as `vadd` or `vabsdiff4`.
@@ -66,7 +75,7 @@ fn class(opcode: &str) -> OperationClass {
 fn moved(parts: &[&str], class: OperationClass, name: &str) -> Option<Candidate> {
     let ty = moved_type(parts).filter(|_| !parts.contains(&"local"))?;
     let checked = ty.float().is_some() || parts.iter().any(|part| matches!(*part, "b16" | "b32"));
-    Some(Candidate { class, name: name.to_owned(), ty: Some(ty), checked })
+    Some(Candidate { checked, ..whole(class, name, ty) })
 }
 
 /// Returns the type of the operands, which for a load or store is that of the value.

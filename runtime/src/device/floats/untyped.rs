@@ -28,6 +28,10 @@ impl Floats {
             Some(ValueType::Int32) => 2,
             _ => return,
         };
+        // Operands of surface accesses are coordinates.
+        if reported.types.get(1) != Some(ValueType::Int64) {
+            return;
+        }
         for (lane, half) in lanes(reported.mask).flat_map(|lane| (0..halves).map(move |half| (lane, half))) {
             let bits = (reported.values[0][lane] >> (16 * half)) as u16;
             let address = reported.values[1][lane] + 2 * half;

@@ -1,6 +1,6 @@
 //! Products, loads and stores of matrix fragments whose values are tracked.
 
-use super::{FollowedOperation, ValueClass};
+use super::FollowedOperation;
 use crate::cpu::compute::arithmetic::scalar_bits;
 use crate::cpu::emitter::Emitter;
 use crate::cpu::target::types::LANES;
@@ -107,8 +107,6 @@ impl<'c> Emitter<'_, 'c> {
         addresses: Value<'c>,
         mask: Value<'c>,
     ) {
-        let recorded = self.operation.is_some_and(|operation| operation.recorded);
-        let wanted = (!recorded).then_some(ValueClass::NotFinite);
-        self.follow(element, &[(addresses, ValueType::Int64)], wanted, mask);
+        self.follow_moved_value(element, &[(addresses, ValueType::Int64)], mask);
     }
 }
