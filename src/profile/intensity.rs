@@ -45,11 +45,14 @@ fn of_allocation(allocation: &Allocation, kernels: &BTreeMap<u32, u64>) -> Vec<I
     }
     rows.insert(0, sum);
     for row in &mut rows {
-        let per = |bytes: u64| (bytes > 0).then(|| row.results as f64 / bytes as f64);
-        row.per_requested_byte = per(row.requested_bytes);
-        row.per_dram_byte = row.dram_bytes.and_then(per);
+        row.per_requested_byte = per_byte(row.results, row.requested_bytes);
+        row.per_dram_byte = row.dram_bytes.and_then(|bytes| per_byte(row.results, bytes));
     }
     rows
+}
+
+fn per_byte(results: u64, bytes: u64) -> Option<f64> {
+    (bytes > 0).then(|| results as f64 / bytes as f64)
 }
 
 fn row(allocation: u64, kernel: u32, results: u64, metrics: &Metrics) -> Intensity {
