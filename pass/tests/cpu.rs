@@ -207,11 +207,19 @@ fn random_control_flow_agrees_where_parts_of_it_are_cautious() {
     compare("waiting", &source, &list, "native", false);
 }
 
+/// Returns the IR of a source that is lowered without hooks and not optimised.
+fn native(name: &str, text: &str) -> String {
+    let source = folder(name).join("source.cu");
+    std::fs::write(&source, text).expect("source written");
+    let context = Context::create();
+    let (module, table) = hooked(&context, &source);
+    let form = Form { generated: Generated::Native, optimize: false, ..Form::default() };
+    lowered(&module, &table, form).print_to_string().to_string()
+}
+
 /// Only kernels whose blocks influence each other by plain accesses alone may run on several host threads.
 #[test]
 fn independent_blocks_are_recognised() {
-    let folder = folder("independent");
-    let source = folder.join("independent.cu");
     let text = "#define GLOBAL extern \"C\" __attribute__((global)) void\n\
                 extern \"C\" int printf(const char *, ...);\n\
                 __attribute__((device)) int (*table[2])(int);\n\
@@ -225,12 +233,7 @@ fn independent_blocks_are_recognised() {
                 GLOBAL clock(long long *p, int a) { p[a] = __nvvm_read_ptx_sreg_clock64(); }\n\
                 GLOBAL reduce(int *p, int a) { asm volatile(\"red.global.add.s32 [%0], %1;\" :: \"l\"(p), \"r\"(a)); }\n\
                 GLOBAL indirect(int *p, int a) { table[0] = one; p[a] = table[a & 1](a); }\n";
-    std::fs::write(&source, text).expect("source written");
-    let context = Context::create();
-    let (module, table) = hooked(&context, &source);
-    let generated = Generated::Native;
-    let text = lowered(&module, &table, Form { generated, optimize: false, ..Form::default() }).print_to_string();
-    let text = text.to_string();
+    let text = native("independent", text);
     let list = text.lines().find(|line| line.starts_with("@warpline.kernels =")).expect("a list of kernels");
     // Each kernel has its name, its number and its flags.
     let flags = |entry: &str| -> Option<u32> { entry.split("i32 ").nth(2)?.split(',').next()?.parse().ok() };
@@ -246,8 +249,6 @@ fn independent_blocks_are_recognised() {
 /// Threads run one after the other if they gather in loops of different lengths, and if none reads what another writes.
 #[test]
 fn kernels_that_run_thread_by_thread_are_recognised() {
-    let folder = folder("serial");
-    let source = folder.join("serial.cu");
     let text = "#define GLOBAL extern \"C\" __attribute__((global)) void\n\
                 #define i __nvvm_read_ptx_sreg_tid_x()\n\
                 #define LOOP for (int k = r[i]; k < r[i + 1]; ++k)\n\
@@ -255,6 +256,8 @@ fn kernels_that_run_thread_by_thread_are_recognised() {
                 GLOBAL gathers(int *r, float *x, float *y) { float s = 0; LOOP s += x[r[k]]; y[i] = s; }\n\
                 GLOBAL own(Pair p, float *y) { int *r = (int *)p.r; float s = y[i]; LOOP s += p.x[r[k]]; y[i] = s; }\n\
                 GLOBAL others(int *r, float *y) { float s = 0; LOOP s += y[r[k]]; y[i] = s; }\n\
+                GLOBAL moves(int *r, float *x, float *y) {\n\
+                    int t = i; _Pragma(\"unroll 1\") for (int k = 0; k < r[t]; ++k) y[t + k] = y[t + k] * 2 + x[r[x[k + 99 * t] > 0]]; }\n\
                 GLOBAL even(int *r, float *x, float *y, int n) {\n\
                     float s = 0; for (int k = 0; k < n; ++k) s += x[r[k * 99 + i]]; y[i] = s; }\n\
                 GLOBAL chain(int *r, int *y) { int k = i; while (r[k] >= 0) k = r[k]; y[i] = k; }\n\
@@ -264,14 +267,9 @@ fn kernels_that_run_thread_by_thread_are_recognised() {
                 GLOBAL atomic(int *r, float *x, int *y) { LOOP __atomic_fetch_add(y + r[k], 1, __ATOMIC_RELAXED); }\n\
                 GLOBAL vote(int *r, float *x, float *y) {\n\
                     float s = 0; LOOP s += x[r[k]]; y[i] = __nvvm_vote_any_sync(~0u, s > 0); }\n";
-    std::fs::write(&source, text).expect("source written");
-    let context = Context::create();
-    let (module, table) = hooked(&context, &source);
-    let generated = Generated::Native;
-    let text = lowered(&module, &table, Form { generated, optimize: false, ..Form::default() }).print_to_string();
-    let text = text.to_string();
+    let text = native("serial", text);
     let is_serial = |name: &&str| text.contains(&format!("void @warpline.native.serial.{name}("));
-    let names = ["gathers", "own", "others", "even", "chain", "computes", "indirect", "atomic", "vote"];
+    let names = ["gathers", "own", "others", "moves", "even", "chain", "computes", "indirect", "atomic", "vote"];
     let found: Vec<&str> = names.into_iter().filter(is_serial).collect();
     assert_eq!(found, ["gathers", "own"]);
     // Each pointer's offset in the parameters, and whether the kernel loads (1) or stores (2) through it.

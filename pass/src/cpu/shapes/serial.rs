@@ -28,7 +28,7 @@ pub fn serial<'c>(body: &Body<'c>, places: &[ParameterPlace], layout: Layout<'_>
     if !instructions().all(is_of_one_thread) || !is_worth_it(body, &analysis, most) {
         return None;
     }
-    let mut found = Pointers { function: body.function, places, layout, accesses: BTreeMap::new() };
+    let mut found = Pointers { body, places, layout, accesses: BTreeMap::new() };
     for value in instructions() {
         match value.opcode() {
             Some(Opcode::LLVMLoad) => found.access(value.operand(0), pointer_uses::LOADED)?,
@@ -149,7 +149,7 @@ fn address(value: Value<'_>) -> Option<Value<'_>> {
 
 /// The accesses of a kernel by the pointer in its parameters from which their addresses derive.
 struct Pointers<'a, 'c> {
-    function: Value<'c>,
+    body: &'a Body<'c>,
     places: &'a [ParameterPlace],
     layout: Layout<'a>,
     accesses: BTreeMap<u32, Vec<(u32, Value<'c>)>>,
@@ -169,7 +169,7 @@ impl<'c> Pointers<'_, 'c> {
                 (uses == pointer_uses::LOADED).then_some(())?;
                 continue;
             }
-            if let Some(index) = self.function.parameters().iter().position(|one| *one == value) {
+            if let Some(index) = self.body.function.parameters().iter().position(|one| *one == value) {
                 self.accesses.entry(self.places[index].offset).or_default().push((uses, address));
                 continue;
             }
@@ -200,15 +200,15 @@ impl<'c> Pointers<'_, 'c> {
 
     /// Returns whether a value is the address of a structure that is passed by value.
     fn is_structure(&self, value: Value<'c>) -> bool {
-        let index = self.function.parameters().iter().position(|one| *one == value);
-        index.is_some_and(|index| self.function.type_attribute(index as u32 + 1, "byval").is_some())
+        let index = self.body.function.parameters().iter().position(|one| *one == value);
+        index.is_some_and(|index| self.body.function.type_attribute(index as u32 + 1, "byval").is_some())
     }
 
     /// Returns the offset in the parameters of a member of a structure that is passed by value, from its address.
     fn field(&self, mut address: Value<'c>) -> Option<u32> {
         let mut offset = 0i64;
         loop {
-            if let Some(index) = self.function.parameters().iter().position(|one| *one == address) {
+            if let Some(index) = self.body.function.parameters().iter().position(|one| *one == address) {
                 self.is_structure(address).then_some(())?;
                 return u32::try_from(i64::from(self.places[index].offset) + offset).ok();
             }
@@ -235,7 +235,7 @@ impl<'c> Pointers<'_, 'c> {
         for (&offset, accesses) in &self.accesses {
             let uses = accesses.iter().fold(0, |all, (one, _)| all | one);
             let both = pointer_uses::LOADED | pointer_uses::STORED;
-            if uses == both && !is_own_element(accesses, analysis, layout) {
+            if uses == both && !is_own_element(self.body, accesses, analysis, layout) {
                 return None;
             }
             result.insert(offset, uses);
@@ -244,9 +244,19 @@ impl<'c> Pointers<'_, 'c> {
     }
 }
 
-/// Returns whether all accesses have one address, which differs between threads by at least the size of the element.
-fn is_own_element<'c>(accesses: &[(u32, Value<'c>)], analysis: &Analysis<'c>, layout: Layout<'_>) -> bool {
+/// Returns whether all accesses have one address, which differs between threads by at least the size of the element, and
+/// does not change. In a loop, it could become that of another thread in an earlier iteration.
+fn is_own_element<'c>(
+    body: &Body<'c>,
+    accesses: &[(u32, Value<'c>)],
+    analysis: &Analysis<'c>,
+    layout: Layout<'_>,
+) -> bool {
     let Some(&(_, address)) = accesses.first() else { return false };
+    let block = address.block().and_then(|block| body.positions.get(&block));
+    if block.is_some_and(|at| body.loops.iter().any(|one| one.blocks.binary_search(at).is_ok())) {
+        return false;
+    }
     let Some(affine) = analysis.affine(address) else { return false };
     let sizes = address.users().into_iter().filter_map(|user| match user.opcode()? {
         Opcode::LLVMLoad => Some(layout.size(user.ty())),

@@ -72,7 +72,7 @@ fn operands(tile: &Tile, start_format: FloatFormat, lane: usize, index: u32) -> 
 }
 
 impl Floats {
-    /// Returns the origin of the last such value in a lane, as it was before the product.
+    /// Returns the origin that the last such value of a lane had before the product.
     fn product_origin(before: &[[Origin; LANES]; 2], lane: usize, class: FloatClass) -> Origin {
         before[usize::from(class == FloatClass::Infinite)][lane]
     }
