@@ -5,6 +5,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// File name endings of what a fixture may include.
 const HEADERS: [&str; 5] = ["h", "cuh", "hpp", "inc", "inl"];
@@ -50,9 +51,11 @@ fn find_headers(folder: &Path, headers: &mut Vec<PathBuf>) -> std::io::Result<()
     Ok(())
 }
 
-/// Keeps an executable under its name; whole or not at all, because tests run in parallel.
+/// Keeps an executable under its name; whole or not at all, because tests run in parallel, as processes and as threads of
+/// one process. Every call therefore writes a file of its own and renames it.
 pub fn keep(executable: &Path, kept: &Path) {
-    let part = kept.with_extension(std::process::id().to_string());
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let part = kept.with_extension(format!("{}-{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed)));
     if fs::copy(executable, &part).is_ok() {
         _ = fs::rename(&part, kept);
     }
