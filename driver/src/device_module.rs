@@ -10,7 +10,7 @@ use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::message;
 use crate::programs::{embedded, linker};
-use std::collections::BTreeMap;
+use warpline_format::device_code::KernelResources;
 use warpline_format::occupancy::Resources;
 use warpline_pass::llvm::shim::quiet_context;
 use warpline_pass::{device, loadable};
@@ -28,7 +28,7 @@ pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let lowering = Lowering::new(invocation, &input.path, invocation.system.clone());
     let architecture = invocation.architectures.first().copied().unwrap_or(ARCHITECTURE);
     let context = quiet_context();
-    let module = loadable::read(&context, &text, &input.path).map_err(|cause| lowering.failed(cause))?;
+    let module = lowering.read(&context, &text)?;
     if !loadable::has_kernel(&module) {
         return Err(lowering.failed("there is no kernel in it (a function of the calling convention ptx_kernel)"));
     }
@@ -59,12 +59,8 @@ fn processor(architecture: u32) -> String {
 }
 
 /// Returns ptxas's figures for the module's kernels, if the command line contains them.
-fn registers(
-    invocation: &Invocation,
-    architecture: u32,
-    module: &inkwell::module::Module<'_>,
-) -> BTreeMap<String, Vec<Resources>> {
-    let Some((registers, spill_bytes)) = invocation.registers else { return BTreeMap::new() };
+fn registers(invocation: &Invocation, architecture: u32, module: &inkwell::module::Module<'_>) -> KernelResources {
+    let Some((registers, spill_bytes)) = invocation.registers else { return KernelResources::new() };
     let known = Resources { architecture, registers, spill_bytes };
     let defined = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
     let name = |function: inkwell::values::FunctionValue<'_>| function.get_name().to_string_lossy().into_owned();

@@ -27,8 +27,8 @@ pub enum Action {
     DeviceFile(DeviceFile),
     /// Generates a shared object from one device module's LLVM IR, for programs that load device code while they run.
     DeviceModule,
-    /// Generates a shared object from the device code that a program contains: the functions with hooks of a kernel, or
-    /// code in which values are tracked.
+    /// Generates from the device code that a program contains: a shared object of the functions with hooks of a kernel,
+    /// or of code in which values are tracked, or a file with the figures of ptxas.
     CarriedCode,
     /// Generates a shared object of a CUDA source's device code, for programs that compile while they run.
     RunTimeSource,
@@ -227,6 +227,8 @@ pub struct Invocation {
     pub hooks_of: Option<String>,
     /// `--warpline-values` and `--warpline-line`: the values that [`Action::CarriedCode`] tracks.
     pub followed: Followed,
+    /// `--warpline-assemble-for`: the architectures whose figures [`Action::CarriedCode`] writes.
+    pub assemble_for: Vec<u32>,
     /// `--warpline-parameters`: the source names of the kernel's parameters, in their order.
     pub parameters: Vec<String>,
     /// For [`Action::RunTimeSource`].
@@ -269,6 +271,9 @@ pub enum UsageError {
     /// `--warpline-values` has an invalid value.
     #[error("--warpline-values={0}: expected some of exceptions, float, int and memory, with commas between them")]
     Values(String),
+    /// `--warpline-assemble-for` has an invalid value.
+    #[error("--warpline-assemble-for={0}: expected numbers of architectures with commas between them, as 75,90")]
+    AssembleFor(String),
     /// `--warpline-line` has an invalid value.
     #[error("--warpline-line={0}: expected a file and a line, as app.cu:12")]
     Line(String),
@@ -426,6 +431,7 @@ impl Parser {
             registers: None,
             hooked_code: HookedCode::BySize,
             hooks_of: None,
+            assemble_for: Vec::new(),
             followed: Followed::default(),
             parameters: Vec::new(),
             run_time: RunTimeSource::default(),
@@ -627,6 +633,11 @@ impl Parser {
                 let lines = std::mem::take(&mut made.followed.lines);
                 let followed = Followed::from_names(&value).ok_or(UsageError::Values(value))?;
                 made.followed = Followed { lines, ..followed };
+            }
+            Meaning::WarplineAssembleFor => {
+                made.action = Action::CarriedCode;
+                let numbers = value.split(',').map(str::parse).collect::<Result<_, _>>();
+                made.assemble_for = numbers.map_err(|_| UsageError::AssembleFor(value))?;
             }
             Meaning::WarplineLine => match value.rsplit_once(':').map(|(file, line)| (file, line.parse())) {
                 Some((file, Ok(line))) => made.followed.lines.push((file.to_owned(), line)),

@@ -88,7 +88,7 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
         }
         // Neither action needs clang or a toolkit.
         Action::DeviceModule => return device_module::shared_object(&invocation),
-        Action::CarriedCode => return device_code::carried::shared_object(&invocation),
+        Action::CarriedCode => return device_code::carried::generate(&invocation),
         Action::RuntimeLibrary => return device_module::runtime_library(&invocation),
         _ => {}
     }

@@ -166,8 +166,7 @@ impl StageOptions {
     }
 }
 
-/// Returns the assembler for the requested architectures, and for those of the GPU models. Code for debugging has the
-/// registers of the debug build.
+/// Returns the assembler for the requested architectures. Code for debugging has the registers of the debug build.
 fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
     let mut arguments = invocation.ptxas.clone();
     arguments.extend(invocation.device_debug.then(|| "-O0".into()));
@@ -325,11 +324,12 @@ fn write_unit<'c>(
         table.keep_in_registers(&assembly.finish().in_registers);
     }
     let fat_binary = gpu_code(&device, table.as_ref(), options)?;
-    let registers = &assembly.finish().kernels;
+    let assembled = assembly.finish();
+    let registers = &assembled.kernels;
     let emulated = table.as_ref().filter(|_| options.emulated);
     let carried = table
         .as_ref()
-        .map(|table| carried::encode(&device, table, registers, &options.system_folders))
+        .map(|table| carried::encode(&device, table, assembled, &options.system_folders))
         .unwrap_or_default();
     let lowering = cpu::Options {
         processor: &options.processor,

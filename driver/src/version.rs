@@ -65,6 +65,8 @@ Warpline's own:
                            exceptions (for `warpline run --check-float`), or each execution of operations of the kinds
                            float, int, memory (for `--trace-values`)
   --warpline-line=FILE:LINE  limit --warpline-values to operations at this line; repeatable
+  --warpline-assemble-for=ARCHITECTURE,…  write registers and spills of kernels on these architectures (75 is sm_75) from such
+                           code to a file (-o)
   --warpline-runtime       make the shared library (-o) that such programs load first
   --warpline-source        make such a shared object of the device code of a CUDA source, and its PTX next to it: for
                            programs that use NVRTC

@@ -521,6 +521,50 @@ fn ptx_of_several_sources_has_a_file_each() {
     assert!(!left.into_iter().any(|file| file.file_name().to_string_lossy().ends_with(".s")));
 }
 
+/// A toolkit in the folder `toolkit`, whose ptxas notes the architectures for which it is called.
+fn toolkit_that_notes_architectures(driver: &Driver) {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let real = support::cuda();
+    let bin = driver.path("toolkit/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    for (from, to) in [(real.clone(), driver.path("toolkit")), (real.join("bin"), bin.clone())] {
+        for entry in std::fs::read_dir(from).unwrap().flatten() {
+            if !["bin", "ptxas"].iter().any(|name| entry.file_name() == *name) {
+                symlink(entry.path(), to.join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    let ptxas = bin.join("ptxas");
+    let (real, log) = (real.join("bin/ptxas"), driver.path("architectures"));
+    let script = format!(
+        "#!/bin/sh\nfor word; do case $word in -arch=*) echo $word >> {};; esac; done\nexec {} \"$@\"\n",
+        log.display(),
+        real.display()
+    );
+    std::fs::write(&ptxas, script).unwrap();
+    std::fs::set_permissions(&ptxas, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn code_is_assembled_for_the_requested_architectures() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    toolkit_that_notes_architectures(&driver);
+    let assembled = |options: &str| {
+        _ = std::fs::remove_file(driver.path("architectures"));
+        driver.run("warpline-nvcc", &format!("--cuda-path=toolkit {options} add.cu")).succeeded();
+        let text = std::fs::read_to_string(driver.path("architectures")).unwrap();
+        let mut all: Vec<String> = text.lines().map(str::to_owned).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(assembled("-arch=sm_80 -o add"), ["-arch=sm_80"]);
+    assert_eq!(
+        assembled("-gencode arch=compute_75,code=sm_75 -gencode arch=compute_90,code=sm_90 -c -o add.o").len(),
+        2
+    );
+}
+
 #[test]
 fn names_that_are_no_text_are_refused_by_name() {
     use std::os::unix::ffi::OsStrExt;

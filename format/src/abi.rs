@@ -24,7 +24,7 @@ pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of all definitions in this module.
-pub const ABI_VERSION: u32 = 11;
+pub const ABI_VERSION: u32 = 12;
 
 /// State of one warp, which is passed to every warp function. Lowered code accesses the fields by their offsets.
 #[repr(C, align(64))]

@@ -14,6 +14,7 @@ pub mod cluster;
 pub mod condition;
 pub mod conflict;
 pub mod device;
+pub mod device_code;
 mod devices;
 pub mod event;
 pub mod expression;

@@ -2,10 +2,8 @@
 //! results of the floating-point check, and the embedded code from which a program is lowered again.
 
 use crate::event::{AllocationId, LaunchId};
-use crate::occupancy::Resources;
 use crate::site_table::FrameId;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Class of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -421,31 +419,6 @@ pub struct FloatOrigin {
 
 /// Maximum number of steps of a [`FloatOrigin`].
 pub const MOST_STEPS: usize = 16;
-
-/// Device code that is embedded in the program, and that a check lowers again with additional hooks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CarriedCode {
-    /// Encoded site table ([`crate::site_table::SiteTable::to_bytes`]).
-    pub site_table: Vec<u8>,
-    /// Figures of ptxas for kernels, by mangled name.
-    pub registers: BTreeMap<String, Vec<Resources>>,
-    /// Folders that do not contain the user's code.
-    pub system_folders: Vec<String>,
-    /// The hooked module.
-    pub bitcode: Vec<u8>,
-}
-
-impl CarriedCode {
-    /// Returns the encoded bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        postcard::to_stdvec(self).expect("plain data always encodes")
-    }
-
-    /// Decodes the output of [`Self::to_bytes`].
-    pub fn from_bytes(bytes: &[u8]) -> Option<CarriedCode> {
-        postcard::from_bytes(bytes).ok()
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -96,6 +96,8 @@ pub struct Options {
     pub output: Output,
     /// Device whose occupancy, placement and properties are used.
     pub device: Device,
+    /// Architectures of further models for which the registers of kernels are needed (75 for `sm_75`).
+    pub architectures: Vec<u32>,
     /// Regular expression for the demangled names of kernels to record; all kernels if absent.
     pub kernels: Option<String>,
     /// Inclusive ranges of launch numbers to record; all launches if empty.
@@ -139,6 +141,7 @@ impl Default for Options {
         Options {
             output: Output::default(),
             device: Device::rtx_2080_ti(),
+            architectures: Vec::new(),
             kernels: None,
             launches: Vec::new(),
             budget: None,

@@ -110,6 +110,53 @@ fn registers_are_those_of_the_code_that_runs_on_a_gpu() {
     assert_eq!((registers, blocks, occupancy.as_str()), (Some(counts[0]), Some(3), "stated"));
 }
 
+/// Registers on architectures for which the program was not built are assembled when a run or a prediction asks for them,
+/// and are those of its own code for the other architecture.
+#[test]
+fn registers_of_other_models_are_found_when_they_are_asked_for() {
+    let folder = work_folder("further-registers");
+    let flags = |architecture: &str| ["-O3", "-lineinfo", architecture].map(str::to_owned);
+    let program = build(&[root().join("examples/matmul/matmul.cu")], &flags("-arch=sm_75"), &folder);
+    let profiled = |models: &str| -> Value {
+        let mut command = Command::new(warpline());
+        command.args(["run", "--gpu", models, "-o", "profile.wlprof", "--"]).arg(&program).arg("64");
+        let outcome = run(&mut command, &folder, "profiled");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        report(&folder)
+    };
+    let known = |report: &Value| -> Vec<(u64, u64)> {
+        let rows = report["kernels"][0]["addresses"]["resources"].as_array().expect("registers");
+        rows.iter().map(|row| (row["architecture"].as_u64().unwrap(), row["registers"].as_u64().unwrap())).collect()
+    };
+    let own = known(&profiled("rtx2080ti"));
+    assert_eq!(own.iter().map(|one| one.0).collect::<Vec<_>>(), [75]);
+    let report = profiled("a100");
+    let [_, (80, registers)] = known(&report)[..] else { panic!("{:?}", known(&report)) };
+    // 37 on sm_75; `registers_are_those_of_the_code_that_runs_on_a_gpu` compares both with the user's own build.
+    assert!(registers < own[0].1, "{registers}");
+    assert_eq!(report["kernels"][0]["launches"][0]["registers"], registers);
+    let assumptions = &report["run"]["assumptions"];
+    assert_eq!((&assumptions["occupancy"], &assumptions["registers"]), (&"ptxas".into(), &"as built for sm_80".into()));
+    let all: Vec<u64> = known(&profiled("h100,rtx2080ti,b200")).into_iter().map(|one| one.0).collect();
+    assert_eq!(all, [75, 90, 100]);
+
+    profiled("rtx2080ti");
+    let predicted = |model: &str| -> (Value, String) {
+        let mut command = Command::new(warpline());
+        command.args(["predict", "profile.wlprof", "--kernel", "matmul_tiled", "--block", "16x16", "--format", "json"]);
+        let outcome = run(command.args(["--gpu", model]), &folder, "predicted");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        let document: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+        (document["configurations"][0]["blocks_per_sm"].clone(), document["assumptions"].to_string())
+    };
+    // 256 threads with 32 registers each: eight blocks have all 2048 threads of an SM.
+    let (blocks, assumptions) = predicted("a100");
+    assert!(blocks == 8 && !assumptions.contains("registers"), "{blocks} {assumptions}");
+    std::fs::remove_file(&program).expect("the program was there");
+    let (blocks, assumptions) = predicted("a100");
+    assert!(blocks == 6 && assumptions.contains("registers are those on sm_75"), "{blocks} {assumptions}");
+}
+
 /// L1 has the size that the program prefers, and Kepler's holds global loads only if the program was compiled for that.
 #[test]
 fn l1_follows_what_the_program_prefers() {

@@ -8,15 +8,15 @@ use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::options::load_cache::load_cache;
 use crate::programs::linker;
+use inkwell::context::Context;
 use inkwell::module::Module;
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 use warpline_format::abi::LOADED_DESCRIPTOR;
-use warpline_format::occupancy::Resources;
+use warpline_format::device_code::{CarriedCode, KernelResources};
 use warpline_format::operation::Followed;
 use warpline_format::site_table::{CacheOp, SiteTable};
 use warpline_pass::cpu::Generated;
@@ -68,6 +68,11 @@ impl<'a> Lowering<'a> {
         DriverError::Pass { source_file: self.source.into(), cause: cause.to_string() }
     }
 
+    /// Reads a module from its bitcode or its text.
+    pub(crate) fn read<'c>(&self, context: &'c Context, code: &[u8]) -> Result<Module<'c>, DriverError> {
+        loadable::read(context, code, self.source).map_err(|cause| self.failed(cause))
+    }
+
     /// Runs the stages after optimisation (`stages.rs`), without those that only host code needs, and returns the
     /// objects; `level` is the optimisation level.
     pub fn objects(
@@ -100,7 +105,7 @@ impl<'a> Lowering<'a> {
         }
         let carried = table
             .as_ref()
-            .map(|table| carried::encode(module, table, &assembled.kernels, &self.system_folders))
+            .map(|table| carried::encode(module, table, &assembled, &self.system_folders))
             .unwrap_or_default();
         let options = self.options(&assembled.kernels, false, &carried);
         self.lower(module, table.as_ref(), &options)
@@ -111,7 +116,7 @@ impl<'a> Lowering<'a> {
         &self,
         module: &Module<'_>,
         table: &SiteTable,
-        registers: &BTreeMap<String, Vec<Resources>>,
+        registers: &KernelResources,
     ) -> Result<Vec<Vec<u8>>, DriverError> {
         self.lower(module, Some(table), &self.options(registers, false, &[]))
     }
@@ -121,20 +126,15 @@ impl<'a> Lowering<'a> {
         &self,
         module: &Module<'_>,
         table: SiteTable,
-        registers: &BTreeMap<String, Vec<Resources>>,
+        code: &CarriedCode,
         followed: &Followed,
     ) -> Result<Vec<Vec<u8>>, DriverError> {
         let options = HookOptions { system_folders: self.system_folders.clone(), ..HookOptions::default() };
         let table = device::number_operations(module, table, &options, followed);
-        self.lower(module, Some(&table), &self.options(registers, true, &[]))
+        self.lower(module, Some(&table), &self.options(&code.registers, true, &code.to_bytes()))
     }
 
-    fn options<'o>(
-        &'o self,
-        registers: &'o BTreeMap<String, Vec<Resources>>,
-        values: bool,
-        carried: &'o [u8],
-    ) -> cpu::Options<'o> {
+    fn options<'o>(&'o self, registers: &'o KernelResources, values: bool, carried: &'o [u8]) -> cpu::Options<'o> {
         cpu::Options {
             processor: self.processor,
             descriptor: LOADED_DESCRIPTOR,
@@ -204,7 +204,8 @@ pub fn link(objects: &[Vec<u8>], output: &Path) -> Result<(), DriverError> {
     }
 }
 
-fn temporary() -> Result<(TempDir, Removal), DriverError> {
+/// Creates a folder of intermediate files, which is removed when the second value is dropped.
+pub(super) fn temporary() -> Result<(TempDir, Removal), DriverError> {
     let made = tempfile::Builder::new().prefix("warpline-cc.").permissions(Permissions::from_mode(0o700)).tempdir();
     let made = made.map_err(DriverError::writing(std::env::temp_dir()))?;
     let removal = interrupt::removes(made.path());

@@ -1,26 +1,19 @@
 //! The registers per thread and the local memory of kernels, from ptxas. ptxas assembles the code as it would be built
-//! for a GPU, without hooks and without debug information, and reports the resources of each kernel on each
-//! architecture. They determine the occupancy, and which local variables are in memory.
+//! for a GPU, without hooks and without debug information, and reports the resources of each kernel on the requested
+//! architectures. They determine the occupancy, and which local variables are in memory. A program contains the PTX, so
+//! that a run can ask for the resources on further architectures.
 
 use super::stacks::{Stack, in_registers};
 use crate::message;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
+use warpline_format::device_code::{CarriedPtx, KernelResources};
 use warpline_format::occupancy::Resources;
 use warpline_pass::gpu::names;
 use warpline_toolchain::cuda::Cuda;
-
-/// The architectures of the GPU models that ptxas of CUDA 12 or 13 supports. A test compares them with the models.
-const MODELS: [u32; 9] = [52, 60, 70, 75, 80, 86, 89, 90, 100];
-
-/// PTX above this size is assembled only for the requested architectures, because ptxas takes about three seconds per
-/// megabyte. With nine architectures, it would take most of the compile time of large files.
-const LARGE_BYTES: usize = 128 << 10;
-
-/// The resources of kernels, by mangled name, each in ascending order of architectures.
-pub type KernelResources = BTreeMap<String, Vec<Resources>>;
 
 /// The data that ptxas reports for a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +24,8 @@ pub struct Assembled {
     pub in_registers: BTreeSet<String>,
     /// ptxas' own text for the architectures that the user named, if `-Xptxas -v` is given.
     pub shown: String,
+    /// The assembled code.
+    pub ptx: CarriedPtx,
 }
 
 /// The running assemblies.
@@ -72,45 +67,56 @@ impl Assembler {
     /// Starts ptxas on PTX that was generated for an architecture (75 is `sm_75`). Registers are a detail of the model:
     /// if they are not available, the profile states that occupancy is assumed.
     pub fn start(self, ptx: Vec<u8>, made_for: u32) -> Assembly {
-        if self.programs.is_empty() || ptx.is_empty() {
+        if ptx.is_empty() {
             return Assembly::none();
         }
-        let further: &[u32] = if ptx.len() > LARGE_BYTES { &[] } else { &MODELS };
-        let wanted: BTreeSet<u32> = self.requested.iter().chain([&made_for]).chain(further).copied().collect();
         let thread = std::thread::Builder::new().name("registers".into());
-        let thread = thread.spawn(move || self.all(&ptx, made_for, &wanted)).ok();
+        let thread = thread.spawn(move || self.all(&ptx, made_for)).ok();
         Assembly { thread, done: Assembled::default() }
     }
 
-    fn all(&self, ptx: &[u8], made_for: u32, wanted: &BTreeSet<u32>) -> Assembled {
+    /// Returns the resources on the requested architectures of code that a program contains.
+    pub(super) fn resources(&self, ptx: &CarriedPtx) -> KernelResources {
+        let Ok(text) = lz4_flex::decompress_size_prepended(&ptx.text) else { return KernelResources::new() };
+        let text = String::from_utf8_lossy(&text);
+        let mut kernels = KernelResources::new();
+        for (_, (_, found)) in self.each(&text, ptx.made_for, &self.requested.iter().copied().collect()) {
+            collect(&mut kernels, found.kernels);
+        }
+        kernels
+    }
+
+    fn all(&self, ptx: &[u8], made_for: u32) -> Assembled {
+        let text = String::from_utf8_lossy(ptx);
+        let wanted = self.requested.iter().copied().chain([made_for]).collect();
         let (mut kernels, mut shown) = (KernelResources::new(), String::new());
         let mut stacks = BTreeMap::new();
-        let text = String::from_utf8_lossy(ptx);
+        for (architecture, (printed, found)) in self.each(&text, made_for, &wanted) {
+            if self.is_verbose() && self.requested.contains(&architecture) {
+                shown += &printed;
+            }
+            collect(&mut kernels, found.kernels);
+            stacks.insert(architecture, found.stacks);
+        }
+        let in_registers = in_registers(&text, made_for, &stacks);
+        let ptx =
+            CarriedPtx { text: lz4_flex::compress_prepend_size(ptx), made_for, arguments: self.arguments.clone() };
+        Assembled { kernels, in_registers, shown, ptx }
+    }
+
+    /// Assembles the code for several architectures. The result contains those for which ptxas accepts the code.
+    fn each(&self, text: &str, made_for: u32, wanted: &BTreeSet<u32>) -> BTreeMap<u32, (String, Reported)> {
         let wanted: Vec<u32> = wanted.iter().copied().collect();
+        let mut all = BTreeMap::new();
         for some in wanted.chunks(self.at_once) {
             let found = std::thread::scope(|scope| {
-                let threads: Vec<_> = (some.iter())
-                    .map(|&architecture| {
-                        scope.spawn({
-                            let text = &text;
-                            move || self.one(text, made_for, architecture)
-                        })
-                    })
-                    .collect();
+                let start = |&architecture| scope.spawn(move || self.one(text, made_for, architecture));
+                let threads: Vec<_> = some.iter().map(start).collect();
                 threads.into_iter().map(|thread| thread.join().ok().flatten()).collect::<Vec<_>>()
             });
-            for (&architecture, found) in some.iter().zip(found) {
-                let Some((printed, found)) = found else { continue };
-                if self.is_verbose() && self.requested.contains(&architecture) {
-                    shown += &printed;
-                }
-                for (kernel, resources) in found.kernels {
-                    kernels.entry(kernel).or_default().push(resources);
-                }
-                stacks.insert(architecture, found.stacks);
-            }
+            all.extend(some.iter().zip(found).filter_map(|(&architecture, found)| Some((architecture, found?))));
         }
-        Assembled { kernels, in_registers: in_registers(&text, made_for, &stacks), shown }
+        all
     }
 
     /// `-Xptxas -v`, `--resource-usage`.
@@ -139,11 +145,17 @@ impl Assembler {
 
 /// Returns PTX for another architecture, because ptxas refuses code that names a newer architecture than the one for
 /// which it assembles. If the code needs the newer architecture, ptxas refuses the changed code as well.
-fn for_target(text: &str, made_for: u32, architecture: u32) -> std::borrow::Cow<'_, str> {
+fn for_target(text: &str, made_for: u32, architecture: u32) -> Cow<'_, str> {
     let named = format!(".target sm_{made_for}");
     match architecture < made_for && text.contains(&named) {
         true => text.replacen(&named, &format!(".target sm_{architecture}"), 1).into(),
         false => text.into(),
+    }
+}
+
+fn collect(kernels: &mut KernelResources, found: Vec<(String, Resources)>) {
+    for (kernel, resources) in found {
+        kernels.entry(kernel).or_default().push(resources);
     }
 }
 
@@ -235,18 +247,5 @@ mod tests {
         let text = "//\n.version 8.8\n.target sm_75\n.address_size 64\n";
         assert_eq!(for_target(text, 75, 70), text.replace("sm_75", "sm_70"));
         assert_eq!(for_target(text, 75, 80), text);
-    }
-
-    #[test]
-    fn every_model_that_ptxas_knows_is_assembled_for() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
-        for model in std::fs::read_dir(folder).unwrap() {
-            let text = std::fs::read_to_string(model.unwrap().path()).unwrap();
-            let Some((_, rest)) = text.split_once("compute_capability = { value = [") else { continue };
-            let numbers: Vec<u32> =
-                (rest.split(']').next().unwrap().split(',')).map(|number| number.trim().parse().unwrap()).collect();
-            let architecture = numbers[0] * 10 + numbers[1];
-            assert!(architecture < 50 || MODELS.contains(&architecture), "sm_{architecture}");
-        }
     }
 }

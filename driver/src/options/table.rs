@@ -168,6 +168,8 @@ pub enum Meaning {
     WarplineHooksOf,
     /// `--warpline-values`.
     WarplineValues,
+    /// `--warpline-assemble-for`.
+    WarplineAssembleFor,
     /// `--warpline-line`.
     WarplineLine,
     /// `--warpline-source`.
@@ -229,6 +231,7 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-hooks"], Value, Meaning::WarplineHooks),
     both(&["warpline-hooks-of"], Value, Meaning::WarplineHooksOf),
     both(&["warpline-values"], Value, Meaning::WarplineValues),
+    both(&["warpline-assemble-for"], Value, Meaning::WarplineAssembleFor),
     both(&["warpline-line"], Value, Meaning::WarplineLine),
     both(&["warpline-source"], Flag, Meaning::WarplineSource),
     both(&["warpline-names"], Value, Meaning::WarplineNames),

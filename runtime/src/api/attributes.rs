@@ -22,28 +22,36 @@ fn module(runtime: &Runtime, member: Member) -> &Module {
     &runtime.modules[member.module]
 }
 
+/// Returns a kernel whose registers are known for the models of the run.
+fn assembled_kernel(runtime: &mut Runtime, function: *const c_void) -> Result<Member, Error> {
+    let member = runtime.kernel(function)?;
+    runtime.complete_registers(member.module);
+    Ok(member)
+}
+
 /// Returns how many blocks of a kernel fit on an SM.
 pub(super) fn resident(
-    runtime: &Runtime,
+    runtime: &mut Runtime,
     function: *const c_void,
     threads: c_int,
     dynamic: usize,
 ) -> Result<u32, Error> {
-    let member = runtime.kernel(function)?;
+    let member = assembled_kernel(runtime, function)?;
     let device = &runtime.options.device;
-    let kernel = &module(runtime, member).kernels()[member.index];
+    let module = module(runtime, member);
+    let kernel = &module.kernels()[member.index];
     let threads = u32::try_from(threads).ok().filter(|threads| *threads > 0).ok_or(error::INVALID_VALUE)?;
     let shared = u64::from(kernel.static_shared) + dynamic as u64;
     if threads > MAX_THREADS || shared > u64::from(device.shared_per_block_optin) {
         return Ok(0);
     }
-    let registers = registers_in(kernel, &runtime.options, threads).count;
+    let registers = registers_in(module, member.index, &runtime.options, threads).count;
     Ok(device.blocks_on_sm(threads, registers, shared as u32, runtime.options.stated))
 }
 
 /// Returns the dynamic shared memory that each of `blocks` blocks on one SM can have.
 pub(super) fn available_shared(
-    runtime: &Runtime,
+    runtime: &mut Runtime,
     function: *const c_void,
     blocks: c_int,
     threads: c_int,
@@ -62,12 +70,12 @@ pub(super) fn available_shared(
 }
 
 /// Returns the attributes of a kernel.
-pub(super) fn attributes_of(runtime: &Runtime, function: *const c_void) -> Result<FuncAttributes, Error> {
-    let member = runtime.kernel(function)?;
+pub(super) fn attributes_of(runtime: &mut Runtime, function: *const c_void) -> Result<FuncAttributes, Error> {
+    let member = assembled_kernel(runtime, function)?;
     let device = &runtime.options.device;
     let module = module(runtime, member);
     let kernel = &module.kernels()[member.index];
-    let registers = device.registers(known(kernel), runtime.options.stated).count;
+    let registers = device.registers(known(module, member.index), runtime.options.stated).count;
     // The kernel may use as many warps as the register file can hold, within the launch bounds.
     let per_warp = (registers * 32).next_multiple_of(device.register_unit.max(1)).max(1);
     let fed = (device.registers_per_sm / per_warp * 32).min(MAX_THREADS);

@@ -40,6 +40,7 @@ pub(super) fn note_launch(
     // This call goes to the real runtime, so no lock is held.
     let resident = resident(if counted { kernel.counted } else { kernel.traced });
     let mut runtime = lock()?;
+    runtime.complete_registers(kernel.module);
     let path = runtime.path(entry);
     let launched =
         Launched { grid: wanted.grid.into(), block: wanted.block.into(), dynamic_shared: wanted.shared as u64, path };
@@ -52,7 +53,7 @@ pub(super) fn note_launch(
     let stream = stream_number(wanted.stream as usize);
     let module = runtime.modules.get(kernel.module)?;
     let descriptor = module.kernels().get(kernel.index)?;
-    let registers = runtime.options.device.registers(known(descriptor), runtime.options.stated);
+    let registers = runtime.options.device.registers(known(module, kernel.index), runtime.options.stated);
     let launch = Launch {
         id,
         module: module.id,

@@ -172,6 +172,7 @@ impl Runtime {
         entry: Entry,
     ) -> Result<(), Error> {
         let member = self.kernel(stub)?;
+        self.complete_registers(member.module);
         let resident = self.check_configuration(member, &configuration);
         let resident = resident.and_then(|resident| self.generate_hooks(member).map(|()| resident));
         let resident = resident.map_err(|refusal| {
@@ -223,7 +224,7 @@ impl Runtime {
     fn fitting_registers(&self, member: Member, threads: u32) -> Registers {
         let module = &self.modules[member.module];
         let device = &self.options.device;
-        let wanted = device.registers(known(&module.kernels()[member.index]), self.options.stated);
+        let wanted = device.registers(known(module, member.index), self.options.stated);
         let registers = device.fitting(wanted, threads);
         if registers.count < wanted.count {
             let (name, wanted, registers) = (module.kernel_name(member.index), wanted.count, registers.count);

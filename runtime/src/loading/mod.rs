@@ -10,6 +10,7 @@ mod followed;
 mod hooks;
 pub(crate) mod image;
 mod object;
+mod registers;
 
 use crate::cuda::error::{self, Error};
 use crate::modules::loaded::{Handle, Loaded};

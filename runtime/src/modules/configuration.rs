@@ -2,7 +2,7 @@
 
 use crate::cuda::error::{self, Error};
 use crate::cuda::limits::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
-use crate::modules::module::{Module, resources};
+use crate::modules::module::Module;
 use warpline_format::abi::KernelDescriptor;
 use warpline_format::cluster;
 use warpline_format::device::Device;
@@ -58,14 +58,16 @@ fn check_cluster(
     Ok(())
 }
 
-/// Returns the register figures of a kernel.
-pub fn known(kernel: &KernelDescriptor) -> occupancy::Kernel<'_> {
-    occupancy::Kernel { known: resources(kernel), max_threads: kernel.max_threads, min_blocks: kernel.min_blocks }
+/// Returns the register figures of a kernel of a module.
+pub fn known(module: &Module, index: usize) -> occupancy::Kernel<'_> {
+    let kernel = &module.kernels()[index];
+    let (max_threads, min_blocks) = (kernel.max_threads, kernel.min_blocks);
+    occupancy::Kernel { known: module.resources(kernel), max_threads, min_blocks }
 }
 
-/// Returns the registers per thread in a block of `threads` threads.
-pub fn registers_in(kernel: &KernelDescriptor, options: &Options, threads: u32) -> Registers {
-    options.device.fitting(options.device.registers(known(kernel), options.stated), threads)
+/// Returns the registers per thread of a kernel of a module in a block of `threads` threads.
+pub fn registers_in(module: &Module, index: usize, options: &Options, threads: u32) -> Registers {
+    options.device.fitting(options.device.registers(known(module, index), options.stated), threads)
 }
 
 /// The reason why a launch is not possible.
@@ -128,7 +130,7 @@ pub(crate) fn check(
         let why = format!("its __launch_bounds__ allow {} threads, not {threads}", kernel.max_threads);
         return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
     }
-    let registers = registers_in(kernel, options, threads as u32).count;
+    let registers = registers_in(module, index, options, threads as u32).count;
     let resident = device.blocks_on_sm(threads as u32, registers, kernel.static_shared + shared as u32, options.stated);
     if resident == 0 {
         let bytes = u64::from(kernel.static_shared) + shared;

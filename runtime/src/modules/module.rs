@@ -11,6 +11,7 @@ use warpline_format::abi::{
     ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, NOWHERE, SharedVariable, SiteRange, module_flags,
 };
 use warpline_format::carveout::CarveoutPreference;
+use warpline_format::device_code::KernelResources;
 use warpline_format::event::Event;
 use warpline_format::occupancy::{Resources, nearest};
 use warpline_format::options::Check;
@@ -50,6 +51,10 @@ pub struct Module {
     pub carveouts: Vec<CarveoutPreference>,
     /// Whether the table differs from the descriptor's own table.
     renamed: bool,
+    /// The figures of ptxas for the kernels, if the run requested further architectures.
+    assembled: Option<KernelResources>,
+    /// Whether the run requested them.
+    requested: bool,
     /// Kernels whose functions with hooks were generated during the run.
     pub(super) completions: HashMap<usize, Completion>,
 }
@@ -131,6 +136,8 @@ impl Module {
             dynamic_shared: vec![0; ours.kernel_count as usize],
             carveouts: vec![CarveoutPreference::Default; ours.kernel_count as usize],
             renamed: false,
+            assembled: None,
+            requested: false,
             completions: HashMap::new(),
         };
         module.clear_ranges();
@@ -183,18 +190,49 @@ impl Module {
 
     /// Returns the event with the register spills on a device.
     fn spills(&self, capability: (u32, u32)) -> Option<Event> {
-        let each =
-            |kernel: &KernelDescriptor| Some((kernel.function, nearest(resources(kernel), capability)?.spill_bytes));
+        let each = |kernel: &KernelDescriptor| {
+            Some((kernel.function, nearest(self.resources(kernel), capability)?.spill_bytes))
+        };
         let kernels: Vec<(u32, u32)> =
             self.kernels().iter().filter_map(each).filter(|(_, bytes)| *bytes != 0).collect();
         (!kernels.is_empty()).then_some(Event::Spills { module: self.id, kernels })
     }
 
-    /// Returns the event with the registers on all architectures.
+    /// Returns the event with the registers on all known architectures.
     fn assembled(&self) -> Option<Event> {
-        let known = self.kernels().iter().map(|kernel| (kernel.function, resources(kernel).to_vec()));
+        let known = self.kernels().iter().map(|kernel| (kernel.function, self.resources(kernel).to_vec()));
         let kernels: Vec<_> = known.filter(|(_, resources)| !resources.is_empty()).collect();
         (!kernels.is_empty()).then_some(Event::Assembled { module: self.id, kernels })
+    }
+
+    /// Returns ptxas's figures for a kernel of the module, sorted by architecture.
+    pub fn resources(&self, kernel: &KernelDescriptor) -> &[Resources] {
+        let further = self.assembled.as_ref().and_then(|all| all.get(&name(kernel.name)));
+        // SAFETY: the array belongs to the module and lives as long as the descriptor.
+        further.map_or_else(|| unsafe { array(kernel.resources, kernel.resource_count) }, Vec::as_slice)
+    }
+
+    /// Returns those of the architectures for which no figures are known and `warpline-cc` can find them. The result is
+    /// empty from the second call on.
+    pub fn lacking_resources(&mut self, architectures: &BTreeSet<u32>) -> Vec<u32> {
+        if std::mem::replace(&mut self.requested, true) || self.carried().is_empty() {
+            return Vec::new();
+        }
+        let known = self.kernels().iter().flat_map(|kernel| self.resources(kernel));
+        let known: BTreeSet<u32> = known.map(|one| one.architecture).collect();
+        if known.is_empty() { Vec::new() } else { architectures.difference(&known).copied().collect() }
+    }
+
+    /// Adds figures for further architectures, by mangled name.
+    pub fn add_resources(&mut self, further: KernelResources) {
+        let mut all = KernelResources::new();
+        for kernel in self.kernels() {
+            let mut known = self.resources(kernel).to_vec();
+            known.extend(further.get(&name(kernel.name)).into_iter().flatten());
+            known.sort_unstable();
+            all.insert(name(kernel.name), known);
+        }
+        self.assembled = Some(all);
     }
 
     /// Returns the variables.
@@ -291,12 +329,6 @@ impl Module {
             unsafe { descriptor.site_ranges.add(site).write(range) };
         }
     }
-}
-
-/// Returns ptxas's figures for a registered module's kernel.
-pub fn resources(kernel: &KernelDescriptor) -> &[Resources] {
-    // SAFETY: the array belongs to the module and lives as long as the descriptor.
-    unsafe { array(kernel.resources, kernel.resource_count) }
 }
 
 /// Returns the shared variables of a registered module's kernel, with their offsets.

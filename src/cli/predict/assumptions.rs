@@ -52,7 +52,7 @@ pub(super) fn assumptions(
 ) -> Vec<String> {
     let mut all = vec![
         "L1 and L2 are empty when the kernel starts".to_owned(),
-        format!("instructions, registers and shared memory are those of launch {}", subject.recorded.id),
+        format!("instructions and shared memory are those of launch {}", subject.recorded.id),
     ];
     let mut rules: Vec<&GridRule> = launches.iter().flat_map(|(_, rules)| rules).collect();
     rules.dedup();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::assumptions::{assumptions, beside_the_run, order_not_replayed, recorded_sites, taken_from_the_run};
 use super::changes::Changes;
 use super::options::{RequestedChanges, Work};
-use super::{check, unlaunched};
+use super::{check, registers, unlaunched};
 use crate::cli::Failure;
 use crate::cli::args::{PredictArguments, PredictFormat};
 use crate::cli::models::chosen::{Chosen, choose};
@@ -38,7 +38,10 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
             let message = "--check compares with a run: give `predict` a profile of the program";
             return Err(Failure::new(exit_code::USAGE, message));
         }
-        let found = unlaunched::kernel(arguments)?;
+        let mut found = unlaunched::kernel(arguments)?;
+        let default = || default_model::of_program(arguments.file.as_os_str(), false);
+        let models = choose(arguments.gpu.as_deref(), default, &arguments.state())?;
+        registers::complete(&mut found.kernel, &arguments.file, &models);
         let subject = Subject::from_rows(&found.kernel, &found.sites, &[]).map_err(no_subject)?;
         let mut notes = vec![
             "the executable was not run: arrays are assumed to start at multiples of 256 bytes, and limits by instructions are not included".to_owned(),
@@ -46,19 +49,22 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
         if found.left_out > 0 {
             notes.push(format!("{} accesses to other than global or shared memory are left out", found.left_out));
         }
-        let default = || default_model::of_program(arguments.file.as_os_str(), false);
-        return execute_with(arguments, subject, default, &Origin::Executable(&notes));
+        return execute_with(arguments, subject, &models, &Origin::Executable(&notes));
     }
     let profile = profile::read(&arguments.file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
-    let kernel = kernel(&profile, arguments.kernel.as_deref())?;
-    let subject = Subject::new(&profile, kernel).map_err(no_subject)?;
+    let mut kernel = kernel(&profile, arguments.kernel.as_deref())?.clone();
     let default = || DefaultModel {
         model: profile.run.models.first().cloned().unwrap_or_else(|| "rtx2080ti".to_owned()),
         reason: "the model of the profile".to_owned(),
         note: None,
     };
+    let models = choose(arguments.gpu.as_deref(), default, &arguments.state())?;
+    if let Some(program) = profile.run.program.first() {
+        registers::complete(&mut kernel, Path::new(program), &models);
+    }
+    let subject = Subject::new(&profile, &kernel).map_err(no_subject)?;
     let measured_on = profile.run.models.first().map(String::as_str);
-    execute_with(arguments, subject, default, &Origin::Profile { measured_on })
+    execute_with(arguments, subject, &models, &Origin::Profile { measured_on })
 }
 
 /// The source of the prediction.
@@ -73,7 +79,7 @@ enum Origin<'a> {
 fn execute_with(
     arguments: &PredictArguments,
     subject: Subject<'_>,
-    default: impl FnOnce() -> DefaultModel,
+    models: &[Chosen],
     origin: &Origin<'_>,
 ) -> Result<u8, Failure> {
     if arguments.over.is_some() && arguments.format == PredictFormat::Csv {
@@ -88,9 +94,8 @@ fn execute_with(
         None => subject,
     };
     let requested = RequestedChanges::new(arguments, &subject, changes.fold)?;
-    let models = choose(arguments.gpu.as_deref(), default, &arguments.state())?;
     let mut documents = Vec::new();
-    for model in &models {
+    for model in models {
         // The launch of changed code is not the recorded launch.
         let was_run = |key: &str| {
             changed.is_none() && matches!(origin, Origin::Profile { measured_on } if *measured_on == Some(key))
@@ -120,7 +125,7 @@ fn execute_with(
     document.other_models = documents.collect();
     if let Some(command) = &arguments.check {
         let (mut text, mut rows) = (String::new(), 0);
-        for (one, chosen) in std::iter::once(&document).chain(&document.other_models).zip(&models) {
+        for (one, chosen) in std::iter::once(&document).chain(&document.other_models).zip(models) {
             let model = model_of(chosen);
             let with_grid = |block, grid| {
                 let found = predict(&subject, &requested.launch_with(block, grid), &model).ok()?;
@@ -275,6 +280,7 @@ fn of_model(
     }
     document.recorded = recorded_sites(subject, &predictions);
     document.assumptions = assumptions(subject, requested, &launches, &predictions);
+    document.assumptions.extend(registers::assumed(subject, &model));
     document.assumptions.extend(order_not_replayed(&model));
     let own = of(&subject.launch).filter(|_| was_run);
     document.assumptions.extend(own.and_then(|own| beside_the_run(subject, own, &model)));

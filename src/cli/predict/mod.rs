@@ -5,6 +5,7 @@ mod changes;
 mod check;
 mod execute;
 mod options;
+mod registers;
 mod unlaunched;
 
 pub(super) use execute::execute;

@@ -1,12 +1,13 @@
 //! The validated arguments of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use warpline_format::budget::Budget;
+use warpline_format::occupancy::architecture;
 use warpline_format::operation::RecordedKinds;
 use warpline_format::options::{Check, EMULATED, FloatCheck, Mode, Options, Output};
 use warpline_format::rounding::{Results, WhatIfType};
@@ -25,6 +26,7 @@ use crate::cli::{Failure, labels, quantities};
 use crate::exit_code;
 use warpline_analyzer::trace::{DEFAULT_LEVEL, Packing};
 use warpline_profile::ranks::{self, RankEnvironment};
+use warpline_simulator::models;
 
 /// The program to run, and all settings of the run.
 pub(in crate::cli) struct Plan {
@@ -76,7 +78,7 @@ impl Plan {
         if let Some(refusal) = refusal(arguments) {
             return Err(usage(refusal.to_owned()));
         }
-        let options = runtime_options(arguments, &model, rounded)?;
+        let options = runtime_options(arguments, &model, &others, rounded)?;
         let rank = ranks::of_environment(|name| std::env::var(name).ok(), hostname().as_deref());
         let (program, rest) =
             arguments.program.split_first().ok_or_else(|| usage("which program is to be run?".to_owned()))?;
@@ -281,8 +283,23 @@ fn refusal(arguments: &RunArguments) -> Option<&'static str> {
     on_gpu.chain(further).find_map(|(refused, why)| refused.then_some(why))
 }
 
+/// Returns the architectures for which the registers of kernels are needed in addition to that of the run's model: those
+/// of the further models, and for a trace, from which other models can be simulated later, those of all built-in models.
+fn architectures(others: &[Chosen], trace: bool) -> Vec<u32> {
+    let built_in =
+        models::names().filter(|_| trace).filter_map(|name| Some(models::find(name).ok()?.run_device().ok()?));
+    let devices = others.iter().map(|model| model.device.clone()).chain(built_in.map(|run| run.device));
+    let all: BTreeSet<u32> = devices.map(|device| architecture(device.compute_capability)).collect();
+    all.into_iter().collect()
+}
+
 /// Returns the options of the runtime that do not depend on the process.
-fn runtime_options(arguments: &RunArguments, model: &Chosen, rounded: Vec<WhatIfType>) -> Result<Options, Failure> {
+fn runtime_options(
+    arguments: &RunArguments,
+    model: &Chosen,
+    others: &[Chosen],
+    rounded: Vec<WhatIfType>,
+) -> Result<Options, Failure> {
     if let Some(pattern) = &arguments.kernels {
         regex::Regex::new(pattern).map_err(|error| usage(format!("--kernels is no regular expression: {error}")))?;
     }
@@ -306,6 +323,7 @@ fn runtime_options(arguments: &RunArguments, model: &Chosen, rounded: Vec<WhatIf
         stated: model.simulation.stated,
         output: Output::Nowhere,
         device: model.device.clone(),
+        architectures: architectures(others, arguments.trace.is_some()),
         kernels: arguments.kernels.clone(),
         launches: launches.transpose()?.unwrap_or_default(),
         budget: budget.transpose()?,

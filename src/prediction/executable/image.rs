@@ -25,6 +25,8 @@ pub struct Module {
     pub table: SiteTable,
     /// Its kernels.
     pub kernels: Vec<BuiltKernel>,
+    /// Encoded [`warpline_format::device_code::CarriedCode`]; may be empty.
+    pub carried: Vec<u8>,
 }
 
 /// A kernel as it was built.
@@ -32,6 +34,8 @@ pub struct Module {
 pub struct BuiltKernel {
     /// Index into the table's functions.
     pub function: u32,
+    /// Mangled name.
+    pub mangled: String,
     /// Bytes of static shared memory.
     pub shared_bytes: u32,
     /// Resources that ptxas reported.
@@ -96,6 +100,13 @@ impl<'a> Image<'a> {
         Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
+    /// Returns the zero-terminated text at an address.
+    fn text(&self, address: u64) -> Option<String> {
+        let from = |(start, bytes): &(u64, &'a [u8])| bytes.get(usize::try_from(address.checked_sub(*start)?).ok()?..);
+        let text = self.parts.iter().find_map(from)?.split(|byte| *byte == 0).next()?;
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+
     fn pointer(&self, address: u64) -> Option<u64> {
         self.pointers.get(&address).copied().or_else(|| self.number::<8>(address))
     }
@@ -137,8 +148,14 @@ impl<'a> Image<'a> {
                 });
             }
             let shared_bytes = word(offset_of!(KernelDescriptor, static_shared))? as u32;
-            found.push(BuiltKernel { function, shared_bytes, resources });
+            let mangled = self.pointer(kernel.wrapping_add(offset_of!(KernelDescriptor, name) as u64));
+            let mangled = mangled.and_then(|address| self.text(address)).ok_or(SHORT)?;
+            found.push(BuiltKernel { function, mangled, shared_bytes, resources });
         }
-        Ok(Some(Module { table, kernels: found }))
+        let carried = match number(offset_of!(ModuleDescriptor, carried_bytes))? {
+            0 => &[],
+            bytes => self.bytes(pointer(offset_of!(ModuleDescriptor, carried))?, bytes).ok_or(SHORT)?,
+        };
+        Ok(Some(Module { table, kernels: found, carried: carried.to_vec() }))
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use warpline_format::carveout::CarveoutPreference;
 
 /// Returns one attribute of a kernel.
-pub(super) fn attribute(runtime: &Runtime, which: c_int, function: *const c_void) -> Result<c_int, Error> {
+pub(super) fn attribute(runtime: &mut Runtime, which: c_int, function: *const c_void) -> Result<c_int, Error> {
     let all = attributes_of(runtime, function)?;
     Ok(match which {
         0 => all.max_threads_per_block,

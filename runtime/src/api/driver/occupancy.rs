@@ -19,7 +19,7 @@ const WARP: c_int = 32;
 /// # Safety
 /// `shared_of` takes a block size.
 unsafe fn best_block(
-    runtime: &Runtime,
+    runtime: &mut Runtime,
     function: *const c_void,
     shared_of: Option<SharedOfBlock>,
     shared: usize,

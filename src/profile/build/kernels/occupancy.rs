@@ -36,7 +36,7 @@ pub(in crate::build) fn assumptions(analysis: &Analysis, known: &BTreeMap<String
         let names: Vec<String> = found.iter().map(|number| format!("sm_{number}")).collect();
         let mut text = format!("as built for {}", names.join(" and "));
         if found.iter().any(|&number| number != wanted) {
-            text.push_str(&format!(", the nearest to sm_{wanted} that ptxas takes the code for"));
+            text.push_str(&format!(", the nearest to sm_{wanted} whose registers are known"));
         }
         all.insert("registers".to_owned(), text);
     }
