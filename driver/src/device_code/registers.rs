@@ -1,7 +1,7 @@
 //! The registers per thread and the local memory of kernels, from ptxas. ptxas assembles the code as it would be built
 //! for a GPU, without hooks and without debug information, and reports the resources of each kernel on the requested
 //! architectures. They determine the occupancy, and which local variables are in memory. A program contains the PTX, so
-//! that a run can ask for the resources on further architectures.
+//! that a run can request the resources on further architectures.
 
 use super::stacks::{Stack, in_registers};
 use crate::message;
