@@ -124,23 +124,7 @@ fn execute_with(
     let Some(mut document) = documents.next() else { return Ok(exit_code::USAGE) };
     document.other_models = documents.collect();
     if let Some(command) = &arguments.check {
-        let (mut text, mut rows) = (String::new(), 0);
-        for (one, chosen) in std::iter::once(&document).chain(&document.other_models).zip(models) {
-            let model = model_of(chosen);
-            let with_grid = |block, grid| {
-                let found = predict(&subject, &requested.launch_with(block, grid), &model).ok()?;
-                Some(Configuration::new(&found, false))
-            };
-            let (table, compared) = check::check(one, subject.kernel, command, &with_grid)?;
-            text.push_str(&table);
-            rows += compared;
-        }
-        output::write(text.as_bytes(), arguments.output.as_deref())?;
-        if rows == 0 {
-            let message = format!("--check: the program launched {} with none of these shapes", subject.kernel.name);
-            return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
-        }
-        return Ok(exit_code::OK);
+        return compare_with_runs(arguments, &subject, &requested, command, &document, models);
     }
     if arguments.format == PredictFormat::Html {
         output::refuse_terminal(arguments.output.as_deref(), Path::new("prediction"), "html")?;
@@ -155,6 +139,34 @@ fn execute_with(
         PredictFormat::Html => report::prediction_html(&document),
     };
     output::write(text.as_bytes(), arguments.output.as_deref())?;
+    Ok(exit_code::OK)
+}
+
+/// Runs configurations of the documents, each of one of the models, and prints predicted over simulated figures.
+fn compare_with_runs(
+    arguments: &PredictArguments,
+    subject: &Subject<'_>,
+    requested: &RequestedChanges<'_>,
+    command: &str,
+    document: &Document,
+    models: &[Chosen],
+) -> Result<u8, Failure> {
+    let (mut text, mut rows) = (String::new(), 0);
+    for (one, chosen) in std::iter::once(document).chain(&document.other_models).zip(models) {
+        let model = model_of(chosen);
+        let with_grid = |block, grid| {
+            let found = predict(subject, &requested.launch_with(block, grid), &model).ok()?;
+            Some(Configuration::new(&found, false))
+        };
+        let (table, compared) = check::check(one, subject.kernel, command, &with_grid)?;
+        text.push_str(&table);
+        rows += compared;
+    }
+    output::write(text.as_bytes(), arguments.output.as_deref())?;
+    if rows == 0 {
+        let message = format!("--check: the program launched {} with none of these shapes", subject.kernel.name);
+        return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
+    }
     Ok(exit_code::OK)
 }
 
@@ -270,14 +282,7 @@ fn of_model(
     mark_other_work(subject, (&work, reference.and_then(of)), &predictions, &mut document);
     document.configurations.sort_by(Configuration::rank);
     worth_measuring::mark_undecided(&mut document.configurations);
-    if let Some((parameter, launches)) =
-        document.configurations.first().and_then(|best| requested.sizes(subject, best.block))
-    {
-        let block = document.configurations.first().map_or([1; 3], |best| best.block);
-        let points =
-            launches.iter().filter_map(|(value, launch)| Some(size(*value, &predict(subject, launch, &model).ok()?)));
-        document.sizes.push(Sizes { parameter: parameter.to_owned(), block, points: points.collect() });
-    }
+    document.sizes.extend(sizes(subject, requested, &document, &model));
     document.recorded = recorded_sites(subject, &predictions);
     document.assumptions = assumptions(subject, requested, &launches, &predictions);
     document.assumptions.extend(registers::assumed(subject, &model));
@@ -285,6 +290,20 @@ fn of_model(
     let own = of(&subject.launch).filter(|_| was_run);
     document.assumptions.extend(own.and_then(|own| beside_the_run(subject, own, &model)));
     Ok(document)
+}
+
+/// Returns the predictions of the best configuration for each value of `--over`.
+fn sizes(
+    subject: &Subject<'_>,
+    requested: &RequestedChanges<'_>,
+    document: &Document,
+    model: &Model<'_>,
+) -> Option<Sizes> {
+    let block = document.configurations.first()?.block;
+    let (parameter, launches) = requested.sizes(subject, block)?;
+    let points =
+        launches.iter().filter_map(|(value, launch)| Some(size(*value, &predict(subject, launch, model).ok()?)));
+    Some(Sizes { parameter: parameter.to_owned(), block, points: points.collect() })
 }
 
 /// Marks configurations that do a different amount of work from the reference launch, if the reference was predicted.

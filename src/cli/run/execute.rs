@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::child::{Child, Ended};
+use super::child::{Child, End, Ended};
 use super::further::KeptTrace;
 use super::messages::{not_instrumented, other_processes, report};
 use super::plan::Plan;
@@ -156,64 +156,94 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         let declined = memory.ring().control().declined.load(Ordering::Acquire) != 0;
         return Ok(Outcome { profile: None, code: end.code(), trace_lost, unfulfilled: None, declined });
     };
-    let mut analysis = analysis;
-    let (further, lost) = kept.simulate(plan, &mut analysis, trace_lost.as_deref());
-    let models = || std::iter::once(&plan.model).chain(&plan.others[..further]);
     let mut environment = environment(plan, &child);
     environment.seconds.insert("program".to_owned(), round(end.seconds));
     environment.seconds.insert("analysis".to_owned(), round(analysis_seconds));
-    let mut notes = plan.rank.notes.clone();
-    if let Ended::Signal(signal) = end.how {
-        notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
-    }
-    notes.extend(plan.model.note.clone());
-    notes.extend(plan.model.simulation.notes());
-    notes.extend(plan.unchecked());
-    notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
-    notes.extend(rounded::notes(plan.rounded(), &analysis));
-    let unfulfilled = rounded::unknown_name(plan.rounded(), &analysis, plan);
-    notes.extend(reference.note());
-    if plan.interleaves() {
-        notes.push(
-            "--interleave: warps took turns at each access; all figures that depend on the order (caches, reuse) use this order"
-                .to_owned(),
-        );
-    }
-    let (further_processes, refused) = {
-        let ring = memory.ring();
-        let control = ring.control();
-        (control.further.load(Ordering::Acquire), control.refused.load(Ordering::Acquire))
-    };
-    // These facts apply to each process of the run.
-    let facts_of = |models: &[&Chosen]| RunFacts {
-        device: plan.device.to_owned(),
-        models: models.iter().map(|model| model.key.clone()).collect(),
-        rates: models.iter().map(|model| model.rates.clone()).collect(),
-        bypass: BTreeMap::new(),
-        pages: plan.model.simulation.pages,
-        exit_code: Some(i32::from(end.code())),
-        ended_by_itself: matches!(end.how, Ended::Exit(_)),
-        check_leaks: plan.check_leaks,
-        sources: Sources::All,
-        lost: Vec::new(),
-        assumptions: plan.assumptions(),
-        notes: Vec::new(),
-        environment: Environment::default(),
-    };
-    let facts = RunFacts {
-        lost: lost.into_iter().chain(other_processes(refused, plan.children)).collect(),
-        notes,
-        environment,
-        ..facts_of(&models().collect::<Vec<_>>())
-    };
-    let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
-    crate::cli::profiles::findings::add(&mut profile, Some(&plan.model.rates));
-    let all: Vec<&Chosen> = std::iter::once(&plan.model).chain(&plan.others).collect();
-    let profile = processes.add_to(profile, further_processes, plan, &|| facts_of(&all))?;
+    let ring = memory.ring();
+    let others = (ring.control().further.load(Ordering::Acquire), ring.control().refused.load(Ordering::Acquire));
+    let finished = Finished { plan, kept, reference, processes, trace_lost, end, others, environment };
+    let outcome = finished.outcome(analysis)?;
     if let Some(wanted) = plan.stop_at() {
-        stops::report_if_never(wanted, stopped, Some(&profile));
+        stops::report_if_never(wanted, stopped, outcome.profile.as_ref());
     }
-    Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, unfulfilled, declined: false })
+    Ok(outcome)
+}
+
+/// A run whose program has ended.
+struct Finished<'p> {
+    plan: &'p Plan,
+    kept: KeptTrace,
+    reference: Reference,
+    processes: Processes,
+    trace_lost: Option<String>,
+    end: End,
+    /// The numbers of further processes that made a trace, and of those that could not.
+    others: (u32, u32),
+    environment: Environment,
+}
+
+impl Finished<'_> {
+    /// Builds the profile from the analysis of the first process.
+    fn outcome(self, mut analysis: Analysis) -> Result<Outcome, Failure> {
+        let (plan, code) = (self.plan, self.end.code());
+        let (further, lost) = self.kept.simulate(plan, &mut analysis, self.trace_lost.as_deref());
+        let models: Vec<&Chosen> = std::iter::once(&plan.model).chain(&plan.others[..further]).collect();
+        let notes = self.notes(&analysis);
+        let unfulfilled = rounded::unknown_name(plan.rounded(), &analysis, plan);
+        let (further_processes, refused) = self.others;
+        let facts = RunFacts {
+            lost: lost.into_iter().chain(other_processes(refused, plan.children)).collect(),
+            notes,
+            environment: self.environment.clone(),
+            ..self.facts(&models)
+        };
+        let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
+        crate::cli::profiles::findings::add(&mut profile, Some(&plan.model.rates));
+        let all: Vec<&Chosen> = std::iter::once(&plan.model).chain(&plan.others).collect();
+        let profile = self.processes.add_to(profile, further_processes, plan, &|| self.facts(&all))?;
+        Ok(Outcome { profile: Some(profile), code, trace_lost: self.trace_lost, unfulfilled, declined: false })
+    }
+
+    fn notes(&self, analysis: &Analysis) -> Vec<String> {
+        let plan = self.plan;
+        let mut notes = plan.rank.notes.clone();
+        if let Ended::Signal(signal) = self.end.how {
+            notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
+        }
+        notes.extend(plan.model.note.clone());
+        notes.extend(plan.model.simulation.notes());
+        notes.extend(plan.unchecked());
+        notes.extend(unmatched::notes(plan.kernels(), plan.launches(), analysis));
+        notes.extend(rounded::notes(plan.rounded(), analysis));
+        notes.extend(self.reference.note());
+        if plan.interleaves() {
+            notes.push(
+                "--interleave: warps took turns at each access; all figures that depend on the order (caches, reuse) use this order"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
+    /// Returns the facts that apply to each process of the run.
+    fn facts(&self, models: &[&Chosen]) -> RunFacts {
+        let plan = self.plan;
+        RunFacts {
+            device: plan.device.to_owned(),
+            models: models.iter().map(|model| model.key.clone()).collect(),
+            rates: models.iter().map(|model| model.rates.clone()).collect(),
+            bypass: BTreeMap::new(),
+            pages: plan.model.simulation.pages,
+            exit_code: Some(i32::from(self.end.code())),
+            ended_by_itself: matches!(self.end.how, Ended::Exit(_)),
+            check_leaks: plan.check_leaks,
+            sources: Sources::All,
+            lost: Vec::new(),
+            assumptions: plan.assumptions(),
+            notes: Vec::new(),
+            environment: Environment::default(),
+        }
+    }
 }
 
 fn round(seconds: f64) -> f64 {

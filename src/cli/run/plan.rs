@@ -286,8 +286,7 @@ fn refusal(arguments: &RunArguments) -> Option<&'static str> {
 /// Returns the architectures for which the registers of kernels are needed in addition to that of the run's model: those
 /// of the further models, and for a trace, from which other models can be simulated later, those of all built-in models.
 fn architectures(others: &[Chosen], trace: bool) -> Vec<u32> {
-    let built_in =
-        models::names().filter(|_| trace).filter_map(|name| Some(models::find(name).ok()?.run_device().ok()?));
+    let built_in = models::names().filter(|_| trace).filter_map(|name| models::find(name).ok()?.run_device().ok());
     let devices = others.iter().map(|model| model.device.clone()).chain(built_in.map(|run| run.device));
     let all: BTreeSet<u32> = devices.map(|device| architecture(device.compute_capability)).collect();
     all.into_iter().collect()

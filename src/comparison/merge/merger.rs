@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::ids::{Ids, MergedRows};
 use super::merged::{Merged, Over};
 use super::run::Facts;
-use super::taking::{kernels, launches, rows};
+use super::taking::{events, kernels, launches, rows};
 use super::{MergeError, order};
 
 use warpline_findings as findings;
@@ -145,7 +145,7 @@ impl Merged {
         rows::allocations(self, profile, &ids);
         rows::sites(self, profile, &ids);
         rows::code(self, profile, &ids);
-        rows::events(self, profile, &ids);
+        events::events(self, profile, &ids);
         rows::sources(self, profile);
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::merged::Merged;
 use super::settle;
 use super::sums::{patterns, spreads};
-use super::taking::{launches, rows};
+use super::taking::{events, launches};
 use warpline_profile::arithmetic_intensity;
 use warpline_profile::model::{
     AccessValues, Allocation, Branch, ComparedResult, FailedCall, FloatException, HostAccess, HostAllocation, Kernel,
@@ -197,7 +197,7 @@ fn sort(whole: &mut Profile) {
     whole.blocks.sort_by_cached_key(|row| {
         (row.kernel, row.file.clone(), row.line, row.kernel_line, row.instructions, parts(row))
     });
-    rows::sort_faults(&mut whole.faults);
+    events::sort_faults(&mut whole.faults);
     // More severe conflicts come first, then more frequent ones.
     whole.conflicts.sort_by_cached_key(|row| {
         let rest = serde_json::to_string(row).unwrap_or_default();

@@ -14,14 +14,15 @@ use warpline_format::visible;
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
 use super::{
-    advice, conflicts, floats, host_accesses, initialisation, missing, notes, rounding, sources, stream_conflicts,
+    advice, conflicts, floats, host_accesses, initialisation, missing, notes, rounding, run, sources, stream_conflicts,
     unnamed, values,
 };
-use crate::model::{self, Missing, Profile};
+use crate::model::{self, Profile};
 use crate::{arithmetic_intensity, estimate, memory_divergence};
 use warpline_analyzer::advice::Advice;
 use warpline_analyzer::analyses::pages::PageSettings;
-use warpline_analyzer::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
+use warpline_analyzer::analysis::{AllocationData, Analysis, FaultData, KernelData, WarpSum};
+use warpline_analyzer::attribution::Module;
 use warpline_simulator::metrics::Counters;
 use warpline_simulator::models::Rates;
 
@@ -71,90 +72,57 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let missing = missing::rows(analysis);
     let mut notes = notes::of_finish(analysis, &facts);
     notes.extend(missing::notes(analysis, &missing));
-    let on_cpu = facts.device == "cpu";
-    // Nothing was simulated if requests have no addresses.
-    let simulated = facts.models.iter().zip(&facts.rates).filter(|_| !analysis.counted);
-    let lookup_bytes = simulated
-        .clone()
-        .map(|(model, Rates { lookup_bytes: (l1, l2), .. })| (model.clone(), model::LookupBytes { l1: *l1, l2: *l2 }))
-        .collect();
-    let cache_bytes = simulated
-        .filter(|(_, rates)| rates.cache_bytes != (0, 0))
-        .map(|(model, Rates { cache_bytes: (l1, l2), .. })| (model.clone(), model::CacheBytes { l1: *l1, l2: *l2 }))
-        .collect();
     let mut profile = Profile {
         schema: model::SCHEMA.to_owned(),
         version: model::VERSION,
-        allocation_names: Vec::new(),
-        run: model::Run {
-            device: facts.device,
-            models: facts.models,
-            complete: analysis.finish == Finish::Complete
-                && facts.ended_by_itself
-                && facts.lost.is_empty()
-                && !missing.iter().any(Missing::is_work)
-                && analysis.left_out.iter().all(|left| left.model != 0),
-            architectures: architectures(analysis),
-            dropped_records: analysis.dropped,
-            mode: if analysis.counted { "counters" } else { "trace" }.to_owned(),
-            sampled: sampled(analysis),
-            race_check: conflicts::extent(analysis),
-            leak_check: facts.check_leaks,
-            init_check: analysis.initialisation.checked,
-            host_check: analysis.host_accesses.checked,
-            float_check: analysis.floats.checked,
-            memory_values: analysis.values.followed,
-            exit_code: facts.exit_code,
-            merged: None,
-            assumptions: assumptions(analysis, facts.assumptions),
-            program: analysis
-                .program
-                .iter()
-                .flat_map(|program| std::iter::once(&program.executable).chain(&program.arguments))
-                .cloned()
-                .collect(),
-            notes: Vec::new(),
-            missing,
-            whole_run: analysis.whole.as_ref().map(|whole| whole::whole_run(&whole.all)),
-            lookup_bytes,
-            cache_bytes,
-            environment: facts.environment,
-        },
-        kernels: Vec::new(),
-        lines: Vec::new(),
-        sites: Vec::new(),
-        allocations: Vec::new(),
-        host_allocations: Vec::new(),
-        branches: Vec::new(),
-        blocks: Vec::new(),
-        faults: Vec::new(),
-        conflicts: Vec::new(),
-        stream_conflicts: Vec::new(),
-        host_accesses: Vec::new(),
-        uninitialised: Vec::new(),
-        float_exceptions: Vec::new(),
-        float_origins: Vec::new(),
-        access_values: Vec::new(),
-        allocation_values: Vec::new(),
-        rounded_allocations: Vec::new(),
-        compared_results: Vec::new(),
-        failed_calls: Vec::new(),
-        memory_divergence: BTreeMap::new(),
-        arithmetic_intensity: Vec::new(),
-        findings: Vec::new(),
-        not_seen: not_seen(analysis, on_cpu),
-        sources: BTreeMap::new(),
+        not_seen: not_seen(analysis, facts.device == "cpu"),
+        run: run::section(analysis, &facts, missing),
+        ..Profile::default()
     };
+    let by_allocation = add_kernels(&mut profile, analysis, &mut paths, &facts);
+    profile.memory_divergence = memory_divergence(&profile);
+    add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
+    profile.arithmetic_intensity = arithmetic_intensity(&profile);
+    profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
+    notes.extend(notes::of_parted_lanes(&profile));
+    add_checks(&mut profile, analysis, &mut paths);
+    notes.extend(notes::of_left_out(analysis, &profile.run.models));
+    notes.extend(notes::of_assumed_turns(analysis, &profile.run.models));
+    notes.extend(notes::of_other_kernels(analysis, &profile));
+    notes.extend(unnamed::notes(&profile, || paths.makers()));
+    notes.extend(paths.problems().iter().cloned());
+    other_models::name_models(&mut profile);
+    let evidence = sources::Evidence { allowed: &facts.sources, analysis, paths: &mut paths };
+    notes.extend(sources::collect(&mut profile, evidence));
+    notes.extend(notes::of_spills(&profile));
+    notes.extend(facts.lost);
+    notes.extend(facts.notes);
+    let run = &mut profile.run;
+    run.notes = notes;
+    let environment = &mut run.environment;
+    let texts =
+        run.notes.iter_mut().chain(&mut run.models).chain(&mut environment.command).chain(&mut environment.host);
+    texts.for_each(visible::make_name);
+    profile
+}
+
+/// Adds all kernels that were launched. Returns the counters of each allocation by kernel.
+fn add_kernels(
+    profile: &mut Profile,
+    analysis: &Analysis,
+    paths: &mut Paths<'_>,
+    facts: &RunFacts,
+) -> BTreeMap<AllocationId, BTreeMap<u32, Counters>> {
     let left_out: BTreeSet<_> = analysis.left_out.iter().map(|left| (left.model, left.launch)).collect();
+    let without = |model, launch| left_out.contains(&(model, launch));
     let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&analysis.kernels) {
         if kernel.launches.is_empty() && kernel.groups.is_empty() {
             continue;
         }
-        let without = |model, launch| left_out.contains(&(model, launch));
         let rates = facts.rates.first().filter(|_| !analysis.counted);
         let seconds = rates.map(|rates| estimate::seconds(kernel, rates, &without)).unwrap_or_default();
-        add_kernel(&mut profile, analysis, &mut paths, id, (kernel, &seconds));
+        add_kernel(profile, analysis, paths, id, (kernel, &seconds));
         if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id && !analysis.counted) {
             let models = profile.run.models.iter().zip(&facts.rates);
             row.estimates = estimate::estimates(kernel, models, &without);
@@ -169,99 +137,40 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             }
         }
     }
-    profile.memory_divergence = memory_divergence(&profile);
-    add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
-    profile.arithmetic_intensity = arithmetic_intensity(&profile);
-    profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
-    notes.extend(notes::of_parted_lanes(&profile));
-    let barriers = analysis.divergent.iter().map(|(barrier, launch)| barrier_row(&mut paths, barrier, *launch));
+    by_allocation
+}
+
+/// Adds the results of the checks: barriers, races, values, and calls that failed.
+fn add_checks(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>) {
+    let barriers = analysis.divergent.iter().map(|(barrier, launch)| barrier_row(paths, barrier, *launch));
     profile.faults.extend(barriers);
-    let pairs = analysis.different.iter().map(|(pair, launch)| different_row(&mut paths, pair, *launch));
+    let pairs = analysis.different.iter().map(|(pair, launch)| different_row(paths, pair, *launch));
     profile.faults.extend(pairs);
-    profile.conflicts = conflicts::rows(analysis, &mut paths);
+    profile.conflicts = conflicts::rows(analysis, paths);
     profile.conflicts.retain(|conflict| !conflicts::is_by_fault(conflict, &profile.faults));
-    profile.stream_conflicts = stream_conflicts::rows(analysis, &mut paths);
-    profile.host_accesses = host_accesses::rows(analysis, &mut paths);
-    profile.uninitialised = initialisation::rows(analysis, &mut paths);
-    profile.float_exceptions = floats::exceptions(analysis, &mut paths);
-    profile.float_origins = floats::origins(analysis, &mut paths);
+    profile.stream_conflicts = stream_conflicts::rows(analysis, paths);
+    profile.host_accesses = host_accesses::rows(analysis, paths);
+    profile.uninitialised = initialisation::rows(analysis, paths);
+    profile.float_exceptions = floats::exceptions(analysis, paths);
+    profile.float_origins = floats::origins(analysis, paths);
     profile.access_values = values::accesses(analysis);
     profile.allocation_values = values::allocations(analysis);
-    profile.rounded_allocations = rounding::rows(analysis, &mut paths);
-    profile.compared_results = rounding::results(analysis, &mut paths);
-    profile.failed_calls = missing::failed_calls(analysis, &mut paths);
-    notes.extend(notes::of_left_out(analysis, &profile.run.models));
-    notes.extend(notes::of_assumed_turns(analysis, &profile.run.models));
-    notes.extend(notes::of_other_kernels(analysis, &profile));
-    notes.extend(unnamed::notes(&profile, || paths.makers()));
-    notes.extend(paths.problems().iter().cloned());
-    other_models::name_models(&mut profile);
-    let evidence = sources::Evidence { allowed: &facts.sources, analysis, paths: &mut paths };
-    notes.extend(sources::collect(&mut profile, evidence));
-    notes.extend(profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| {
-        let name = kernel.name.split('(').next().unwrap_or_default();
-        format!("{name}: ptxas spills {} bytes per thread: local traffic that no figure shows", kernel.spill_bytes)
-    }));
-    notes.extend(facts.lost);
-    notes.extend(facts.notes);
-    let run = &mut profile.run;
-    run.notes = notes;
-    let environment = &mut run.environment;
-    let texts =
-        run.notes.iter_mut().chain(&mut run.models).chain(&mut environment.command).chain(&mut environment.host);
-    texts.for_each(visible::make_name);
-    profile
+    profile.rounded_allocations = rounding::rows(analysis, paths);
+    profile.compared_results = rounding::results(analysis, paths);
+    profile.failed_calls = missing::failed_calls(analysis, paths);
 }
 
-/// Returns the architectures of the modules whose kernels ran.
-fn architectures(analysis: &Analysis) -> Vec<u32> {
-    let modules = analysis.kernels.iter().filter_map(|kernel| analysis.modules.get(&kernel.module));
-    modules.map(|module| module.table.arch).collect::<BTreeSet<_>>().into_iter().collect()
+/// What a kernel executed, over all its basic blocks.
+#[derive(Default)]
+struct Executed {
+    instructions: model::Instructions,
+    lane_slots: model::LaneSlots,
+    warp_blocks: Option<WarpSum>,
 }
 
-pub(super) fn sampled(analysis: &Analysis) -> bool {
-    analysis.kernels.iter().flat_map(KernelData::all).any(|launch| launch.event.block_share != 1)
-}
-
-fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    known.extend(occupancy::assumptions(analysis, &known));
-    let ignored: Vec<&str> = analysis.failures.without_effect.iter().map(|(function, _)| &function[..]).collect();
-    if !ignored.is_empty() {
-        known.insert("calls_without_effect".to_owned(), ignored.join(", "));
-    }
-    let modules = || analysis.kernels.iter().filter_map(|kernel| analysis.modules.get(&kernel.module));
-    let all = |texts: BTreeSet<&String>| {
-        let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).cloned().collect();
-        (!texts.is_empty()).then(|| texts.join("; "))
-    };
-    for (name, text) in [
-        ("compiler", all(modules().map(|module| &module.table.compiler).collect())),
-        ("compiler_options", all(modules().map(|module| &module.table.options).collect())),
-    ] {
-        known.extend(text.map(|text| (name.to_owned(), text)));
-    }
-    known
-}
-
-/// Adds a kernel; `seconds` contains estimates of its launches.
-fn add_kernel(
-    profile: &mut Profile,
-    analysis: &Analysis,
-    paths: &mut Paths<'_>,
-    id: u32,
-    (kernel, seconds): (&KernelData, &BTreeMap<LaunchId, f64>),
-) {
-    let Some(module) = analysis.modules.get(&kernel.module) else { return };
-    let function = &module.table.functions[kernel.function as usize];
-    let definition = device_frame(module, function.frame);
-    let cells = rows::sorted_cells(kernel);
-    let mut sums = SpaceSums::default();
-    for (key, _, counters) in cells.iter().filter(|(key, ..)| key.owner.whole()) {
-        sums.add(key.space, counters);
-    }
-    let mut instructions = model::Instructions::new();
-    let mut lane_slots = model::LaneSlots::default();
-    let mut warp_blocks: Option<WarpSum> = None;
+/// Adds the basic blocks of a kernel.
+fn add_blocks(profile: &mut Profile, id: u32, module: &Module, kernel: &KernelData) -> Executed {
+    let Executed { mut instructions, mut lane_slots, mut warp_blocks } = Executed::default();
     for (&block, sum) in &kernel.blocks {
         let entry = &module.table.blocks[block as usize];
         rows::add_instructions(&mut instructions, &entry.mix, sum);
@@ -284,6 +193,11 @@ fn add_kernel(
             parts: rows::parts(module, block),
         });
     }
+    Executed { instructions, lane_slots, warp_blocks }
+}
+
+/// Adds the branches of a kernel.
+fn add_branches(profile: &mut Profile, analysis: &Analysis, id: u32, (module, kernel): (&Module, &KernelData)) {
     let mut costs = decisions::costs(&module.table, kernel);
     for (&branch, sum) in &kernel.branches {
         let cost = costs.remove(&branch).unwrap_or_default();
@@ -306,6 +220,26 @@ fn add_kernel(
             order_assumed: analysis.parted.contains(&(id, branch)),
         });
     }
+}
+
+/// Adds a kernel; `seconds` contains estimates of its launches.
+fn add_kernel(
+    profile: &mut Profile,
+    analysis: &Analysis,
+    paths: &mut Paths<'_>,
+    id: u32,
+    (kernel, seconds): (&KernelData, &BTreeMap<LaunchId, f64>),
+) {
+    let Some(module) = analysis.modules.get(&kernel.module) else { return };
+    let function = &module.table.functions[kernel.function as usize];
+    let definition = device_frame(module, function.frame);
+    let cells = rows::sorted_cells(kernel);
+    let mut sums = SpaceSums::default();
+    for (key, _, counters) in cells.iter().filter(|(key, ..)| key.owner.whole()) {
+        sums.add(key.space, counters);
+    }
+    let Executed { instructions, lane_slots, warp_blocks } = add_blocks(profile, id, module, kernel);
+    add_branches(profile, analysis, id, (module, kernel));
     let (over_launches, ratios_over_launches) = spread::over_launches(kernel, seconds);
     let mut lines = rows::lines(id, module, kernel, &cells);
     whole::estimate_lines(analysis, id, module, &mut lines);
@@ -350,6 +284,43 @@ fn live_at_once(analysis: &Analysis, data: &AllocationData, of_path: u64) -> u64
     of_name.map_or(of_path, |&most| of_path.min(most))
 }
 
+/// Returns the copies to and from an allocation, by direction, host memory and call path.
+fn copies(analysis: &Analysis, paths: &mut Paths<'_>, id: AllocationId) -> Vec<model::CopyRow> {
+    let mut copies: Vec<model::CopyRow> = Vec::new();
+    let mut places: BTreeMap<(u8, Option<u64>, Vec<model::Frame>), usize> = BTreeMap::new();
+    let rows = analysis
+        .copies
+        .range((id, 0, None, 0)..=(id, u8::MAX, Some(u64::MAX), u32::MAX))
+        .map(|(&(_, direction, host, path), sum)| (direction, host, paths.host(path), sum));
+    for (direction, host, path, sum) in rows {
+        // Unrolling creates several call paths from one in the source; their copies are combined.
+        let place = *places.entry((direction, host, path.clone())).or_insert(copies.len());
+        if let Some(row) = copies.get_mut(place) {
+            row.bytes = row.bytes.saturating_add(sum.bytes);
+            row.count = row.count.saturating_add(sum.count);
+            row.unchanged_count = row.unchanged_count.saturating_add(sum.unchanged);
+            row.source_count = row.source_count.saturating_add(sum.source_count);
+            row.source_bytes = row.source_bytes.saturating_add(sum.source_bytes);
+            row.first_launch = row.first_launch.min(Some(sum.first_launch));
+            row.last_launch = row.last_launch.max(Some(sum.last_launch));
+            continue;
+        }
+        copies.push(model::CopyRow {
+            direction: direction_name(direction).to_owned(),
+            bytes: sum.bytes,
+            count: sum.count,
+            unchanged_count: sum.unchanged,
+            source_count: sum.source_count,
+            source_bytes: sum.source_bytes,
+            first_launch: Some(sum.first_launch),
+            last_launch: Some(sum.last_launch),
+            host,
+            path,
+        });
+    }
+    copies
+}
+
 fn add_allocations(
     profile: &mut Profile,
     analysis: &Analysis,
@@ -373,38 +344,6 @@ fn add_allocations(
         {
             path = vec![device_frame(module, frame)];
         }
-        let mut copies: Vec<model::CopyRow> = Vec::new();
-        let mut places: BTreeMap<(u8, Option<u64>, Vec<model::Frame>), usize> = BTreeMap::new();
-        let rows = analysis
-            .copies
-            .range((*id, 0, None, 0)..=(*id, u8::MAX, Some(u64::MAX), u32::MAX))
-            .map(|(&(_, direction, host, path), sum)| (direction, host, paths.host(path), sum));
-        for (direction, host, path, sum) in rows {
-            // Unrolling creates several call paths from one in the source; their copies are combined.
-            let place = *places.entry((direction, host, path.clone())).or_insert(copies.len());
-            if let Some(row) = copies.get_mut(place) {
-                row.bytes = row.bytes.saturating_add(sum.bytes);
-                row.count = row.count.saturating_add(sum.count);
-                row.unchanged_count = row.unchanged_count.saturating_add(sum.unchanged);
-                row.source_count = row.source_count.saturating_add(sum.source_count);
-                row.source_bytes = row.source_bytes.saturating_add(sum.source_bytes);
-                row.first_launch = row.first_launch.min(Some(sum.first_launch));
-                row.last_launch = row.last_launch.max(Some(sum.last_launch));
-                continue;
-            }
-            copies.push(model::CopyRow {
-                direction: direction_name(direction).to_owned(),
-                bytes: sum.bytes,
-                count: sum.count,
-                unchanged_count: sum.unchanged,
-                source_count: sum.source_count,
-                source_bytes: sum.source_bytes,
-                first_launch: Some(sum.first_launch),
-                last_launch: Some(sum.last_launch),
-                host,
-                path,
-            });
-        }
         profile.allocations.push(model::Allocation {
             id: *id,
             name: data.event.name.clone(),
@@ -425,7 +364,7 @@ fn add_allocations(
                 first_launch: data.first_launch,
                 last_launch: data.last_launch.filter(|_| data.freed == data.count),
             }),
-            copies,
+            copies: copies(analysis, paths, *id),
             metrics: if analysis.counted { model::Metrics::default() } else { rows::metrics(&total, None) },
             by_kernel: by_kernel
                 .iter()

@@ -11,6 +11,7 @@ mod missing;
 mod notes;
 mod rounding;
 mod rows;
+mod run;
 mod sources;
 mod stream_conflicts;
 mod unnamed;

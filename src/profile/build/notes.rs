@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::document::{RunFacts, sampled};
+use super::document::RunFacts;
 use super::kernels::whole;
+use super::run::sampled;
 use crate::model::{Kernel, Profile};
 use warpline_analyzer::analysis::sharing::{ALLOCATIONS, LAUNCHES};
 use warpline_analyzer::analysis::{Analysis, Finish, GivenUp, KernelData};
@@ -54,20 +55,39 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
             analysis.dropped
         ));
     }
+    notes.extend(of_recorded_part(analysis));
+    notes.extend(of_shared_rows(analysis));
+    notes.extend(of_unlisted_rows(analysis));
+    notes.extend(of_cut_launches(analysis));
+    if analysis.kernels.is_empty() && matches!(analysis.finish, Finish::Complete) && facts.ended_by_itself {
+        notes.push("the program launched no kernel".to_owned());
+    }
+    notes
+}
+
+/// Returns a note if only a part of the work was recorded.
+fn of_recorded_part(analysis: &Analysis) -> Option<String> {
     let recorded: u64 = analysis.kernels.iter().map(KernelData::recorded_launches).sum();
     if sampled(analysis) && recorded == 0 {
         let all: u64 = analysis.kernels.iter().map(KernelData::launch_count).sum();
         let launches = if all == 1 { "the only launch was not" } else { &format!("none of the {all} launches was") };
-        notes.push(format!(
+        return Some(format!(
             "nothing was recorded: {launches} requested; only allocations and copies are in the profile"
         ));
-    } else if let Some(whole) = &analysis.whole {
-        notes.push(whole::note(&whole.all));
-    } else if sampled(analysis) {
+    }
+    if let Some(whole) = &analysis.whole {
+        return Some(whole::note(&whole.all));
+    }
+    sampled(analysis).then(|| {
         let what = "only a part of the launches or blocks was recorded: counts are those of that part, and the simulated \
                     caches saw nothing else";
-        notes.push(what.to_owned());
-    }
+        what.to_owned()
+    })
+}
+
+/// Returns notes on launches and allocations that share rows.
+fn of_shared_rows(analysis: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
     let grouped: u64 =
         analysis.kernels.iter().flat_map(|kernel| kernel.groups.values()).map(|group| group.launches).sum();
     if grouped > 0 {
@@ -91,6 +111,12 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
             ));
         }
     }
+    notes
+}
+
+/// Returns notes on what the checks found in addition to what is listed.
+fn of_unlisted_rows(analysis: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
     if analysis.values.more > 0 {
         let more = analysis.values.more;
         notes.push(format!("values of accesses at more places are not listed: {more} of launches"));
@@ -109,6 +135,12 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         let (more, first) = (analysis.more_faults, analysis.faults.len());
         notes.push(format!("{more} more bad accesses are not listed, only the first {first}"));
     }
+    notes
+}
+
+/// Returns notes on launches without an end.
+fn of_cut_launches(analysis: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
     let cut = analysis.kernels.iter().flat_map(|kernel| &kernel.launches).filter(|launch| launch.error.is_none());
     let cut: Vec<u64> = cut.map(|launch| launch.event.id).collect();
     for launch in cut.iter().take(MOST_CUT) {
@@ -119,9 +151,6 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     let more = cut.len().saturating_sub(MOST_CUT) as u64 + in_groups;
     if more > 0 {
         notes.push(format!("{more} more launches did not end either"));
-    }
-    if analysis.kernels.is_empty() && matches!(analysis.finish, Finish::Complete) && facts.ended_by_itself {
-        notes.push("the program launched no kernel".to_owned());
     }
     notes
 }
@@ -143,6 +172,14 @@ pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
         )
     };
     places.into_iter().map(each).collect()
+}
+
+/// Returns a note for each kernel that spills registers.
+pub(super) fn of_spills(profile: &Profile) -> impl Iterator<Item = String> {
+    profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| {
+        let name = kernel.name.split('(').next().unwrap_or_default();
+        format!("{name}: ptxas spills {} bytes per thread: local traffic that no figure shows", kernel.spill_bytes)
+    })
 }
 
 /// Returns notes, by kernel, on launches for which the order of blocks on a model's SMs is partly assumed.

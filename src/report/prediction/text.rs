@@ -9,6 +9,22 @@ use warpline_prediction::document::{Configuration, Document};
 /// Maximum number of sites listed below the table.
 const MOST_SITES: usize = 10;
 
+/// The names of the columns.
+const HEAD: [&str; 12] = [
+    "rank",
+    "block",
+    "grid",
+    "per SM",
+    "time >=",
+    "limiter",
+    "L1 passes",
+    "L2 load",
+    "L2 store",
+    "DRAM load",
+    "DRAM store",
+    "affine",
+];
+
 /// Columns that are removed if a terminal is too narrow, in the order of removal.
 const LEAVE: [&str; 6] = ["L2 store", "L1 passes", "grid", "per SM", "DRAM store", "affine"];
 /// Blanks between two columns.
@@ -42,43 +58,7 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
         if all == 1 { "" } else { "s" }
     )?;
     writeln!(out)?;
-    let head = [
-        "rank",
-        "block",
-        "grid",
-        "per SM",
-        "time >=",
-        "limiter",
-        "L1 passes",
-        "L2 load",
-        "L2 store",
-        "DRAM load",
-        "DRAM store",
-        "affine",
-    ];
-    let shown = document.configurations.iter().zip(1..).filter(|(one, rank)| *rank <= top || one.recorded);
-    let rows: Vec<Vec<String>> = shown.map(|(one, rank)| cells(one, rank)).collect();
-    let widths: Vec<usize> = (0..head.len())
-        .map(|column| rows.iter().map(|row| row[column].chars().count()).chain([head[column].len()]).max().unwrap_or(0))
-        .collect();
-    let mut columns: Vec<usize> = (0..head.len()).collect();
-    for name in LEAVE {
-        let wide: usize = columns.iter().map(|&column| widths[column] + GAP).sum::<usize>().saturating_sub(GAP);
-        if width.is_some_and(|width| wide > width) {
-            columns.retain(|&column| head[column] != name);
-        }
-    }
-    let line = |cells: &[&str]| {
-        let padded = columns.iter().map(|&column| match (column, cells[column], widths[column]) {
-            (1 | 2 | 5, cell, width) => format!("{cell:<width$}"),
-            (_, cell, width) => format!("{cell:>width$}"),
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    writeln!(out, "{}", line(&head))?;
-    for row in &rows {
-        writeln!(out, "{}", line(&row.iter().map(String::as_str).collect::<Vec<_>>()))?;
-    }
+    write_table(out, document, top, width)?;
     if document.configurations.iter().any(|one| one.recorded) {
         writeln!(out, "* as it was run")?;
     }
@@ -106,6 +86,46 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
     }
     write_decisions(out, document, &item)?;
     writeln!(out)?;
+    write_sizes(out, document)?;
+    for change in &document.changes {
+        out.push_str(&item("changed: ", change));
+    }
+    for assumption in &document.assumptions {
+        out.push_str(&item("assumed: ", assumption));
+    }
+    write_left_out(out, document)
+}
+
+/// Writes the rows of the best configurations and of the recorded one.
+fn write_table(out: &mut String, document: &Document, top: usize, width: Option<usize>) -> std::fmt::Result {
+    let shown = document.configurations.iter().zip(1..).filter(|(one, rank)| *rank <= top || one.recorded);
+    let rows: Vec<Vec<String>> = shown.map(|(one, rank)| cells(one, rank)).collect();
+    let widths: Vec<usize> = (0..HEAD.len())
+        .map(|column| rows.iter().map(|row| row[column].chars().count()).chain([HEAD[column].len()]).max().unwrap_or(0))
+        .collect();
+    let mut columns: Vec<usize> = (0..HEAD.len()).collect();
+    for name in LEAVE {
+        let wide: usize = columns.iter().map(|&column| widths[column] + GAP).sum::<usize>().saturating_sub(GAP);
+        if width.is_some_and(|width| wide > width) {
+            columns.retain(|&column| HEAD[column] != name);
+        }
+    }
+    let line = |cells: &[&str]| {
+        let padded = columns.iter().map(|&column| match (column, cells[column], widths[column]) {
+            (1 | 2 | 5, cell, width) => format!("{cell:<width$}"),
+            (_, cell, width) => format!("{cell:>width$}"),
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    writeln!(out, "{}", line(&HEAD))?;
+    for row in &rows {
+        writeln!(out, "{}", line(&row.iter().map(String::as_str).collect::<Vec<_>>()))?;
+    }
+    Ok(())
+}
+
+/// Writes the figures for each value of `--over`.
+fn write_sizes(out: &mut String, document: &Document) -> std::fmt::Result {
     for sizes in &document.sizes {
         let [x, y, z] = sizes.block;
         writeln!(
@@ -129,12 +149,11 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
         }
         writeln!(out)?;
     }
-    for change in &document.changes {
-        out.push_str(&item("changed: ", change));
-    }
-    for assumption in &document.assumptions {
-        out.push_str(&item("assumed: ", assumption));
-    }
+    Ok(())
+}
+
+/// Writes which figures are from the run, and which shapes are not predicted.
+fn write_left_out(out: &mut String, document: &Document) -> std::fmt::Result {
     for site in document.recorded.iter().take(MOST_SITES) {
         let name = site.file.rsplit('/').next().unwrap_or(&site.file);
         writeln!(out, "from the run: {name}:{}: {}", site.line, site.reason)?;
