@@ -15,6 +15,7 @@ use super::timeline::{Notes, Timeline};
 use super::uses::{ELEMENT, LINE, SECTOR, Times, count_found, end_time, runs_of, use_times};
 use crate::geometry::Width;
 use crate::hierarchy::Piece;
+use crate::simd::processor;
 
 /// How a store affects the lifetime of the stored data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,11 @@ pub enum Stores {
 /// follow its lines, of which there are usually up to 32.
 const RECENT_LOG: u32 = 6;
 const RECENT: usize = 1 << RECENT_LOG;
+
+/// Requests of fewer pieces, and scopes of fewer lines, are processed without prefetching. The lines of such a scope are in
+/// the processor's level 2.
+const FEW_PIECES: usize = 4;
+const FEW_LINES: usize = 4096;
 
 #[derive(Clone, Debug)]
 struct Recent([(u64, u32); RECENT]);
@@ -187,9 +193,27 @@ impl<T: Timeline> Reuse<T> {
         *place
     }
 
+    /// Prefetches the slots and then the lines of a request with many lines, so that the processor reads them from memory
+    /// at the same time. In large scopes, neither is in its caches.
+    #[inline(always)]
+    fn prefetch(&self, pieces: &[Piece]) {
+        if T::SAMPLED || pieces.len() < FEW_PIECES || self.lines.len() < FEW_LINES {
+            return;
+        }
+        for piece in pieces {
+            self.index.prefetch(piece.line);
+        }
+        for piece in pieces {
+            if let Some(index) = self.index.first_candidate(piece.line) {
+                processor::read(&self.lines, index as usize);
+            }
+        }
+    }
+
     #[inline(always)]
     fn use_pieces(&mut self, pieces: &[Piece], load: bool, cell: u32, cells: &mut ReuseCells) {
         let weight = self.sample.weight();
+        self.prefetch(pieces);
         for piece in pieces {
             if T::SAMPLED && !self.sample.takes(piece.line) {
                 self.line_times.line.skip(1);
