@@ -22,6 +22,8 @@ use warpline_format::site_table::SiteTable;
 const PASSING: [&str; 9] =
     ["fabs", "minnum", "maxnum", "minimum", "maximum", "copysign", "fmin", "fmax", "canonicalize"];
 
+/// LLVM's address space of parameters.
+pub(crate) const PARAMETER: u32 = 101;
 /// The maximum number of tracked operations of a module, which is the number that records can distinguish.
 const MOST_OPERATIONS: usize = SITE_MASK as usize;
 /// The word after the number of an operation whose executions are recorded.
@@ -137,8 +139,14 @@ fn candidates(instruction: Value<'_>, multiplies: bool) -> Vec<(Option<usize>, C
     let checked = floating_point(instruction);
     let is_checked = checked.is_some() || moves_bits(instruction, multiplies);
     let Some((class, name)) = checked.or_else(|| recorded(instruction)) else { return Vec::new() };
-    let ty = value_type(deciding_type(instruction));
+    let ty = value_type(deciding_type(instruction)).filter(|_| !reads_parameter(instruction));
     vec![(None, Candidate { class, name, ty, checked: is_checked })]
+}
+
+/// Returns whether an instruction reads a parameter of the kernel, which is no access to memory.
+fn reads_parameter(instruction: Value<'_>) -> bool {
+    instruction.opcode() == Some(Opcode::LLVMLoad)
+        && matches!(instruction.operand(0).ty().kind(), Kind::Pointer(PARAMETER))
 }
 
 /// Returns whether a load or store of integers may move floating-point numbers: halves are integers in C++.

@@ -6,7 +6,7 @@ use crate::device::execution::scheduled::warp_of;
 use crate::device::execution::warp::{Pause, Stop, Warp, pause, stop};
 use warpline_format::abi::WarpContext;
 use warpline_format::access::{LANES, MOST_ROWS, item_bytes, operation_head, part_word};
-use warpline_format::operation::{MOST_PARTS, PART_SHIFTS, RECORDED, TYPES_MASK, ValueTypes};
+use warpline_format::operation::{MOST_PARTS, OperationClass, PART_SHIFTS, RECORDED, TYPES_MASK, ValueTypes};
 
 /// Reports that a tracked operation was executed; see `format/src/hooks.rs`.
 ///
@@ -33,9 +33,36 @@ pub unsafe extern "C" fn __wl_operation(
         }
         // Launches that are not recorded have no buffer.
         if recorded && mask != 0 && !(*warp).context.record_end.is_null() {
-            record(warp, number, types, part_word(part, parts + 1), mask, &*values);
+            let part = part_word(part, parts + 1);
+            if has_address(warp, number) {
+                let mut values = *values;
+                values[ADDRESS_ROW].iter_mut().for_each(|address| *address = shared_offset(&(*warp).context, *address));
+                record(warp, number, types, part, mask, &values);
+            } else {
+                record(warp, number, types, part, mask, &*values);
+            }
         }
     }
+}
+
+/// The row with the address of a load, a store or an atomic operation.
+const ADDRESS_ROW: usize = 1;
+
+/// Returns whether an operation has an address.
+///
+/// # Safety
+/// The requirements of [`__wl_operation`] apply.
+unsafe fn has_address(warp: *const Warp, number: u32) -> bool {
+    // SAFETY: by the contract.
+    let module = unsafe { &*(*(*warp).running).module };
+    let class = module.table.operations.get(number as usize).map(|operation| operation.class);
+    matches!(class, Some(OperationClass::Load | OperationClass::Store | OperationClass::Atomic))
+}
+
+/// Returns the offset of an address in the block's shared memory; other addresses stay as they are.
+fn shared_offset(context: &WarpContext, address: u64) -> u64 {
+    let offset = address.wrapping_sub(context.shared as u64);
+    if offset < context.shared_bytes { offset } else { address }
 }
 
 /// Writes a record of the execution, or of one of its results, to the warp's buffer; other warps may run before. `part`

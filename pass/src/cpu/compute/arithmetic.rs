@@ -127,6 +127,7 @@ impl<'c> Emitter<'_, 'c> {
                 });
             }
             let made = make(self, &row);
+            self.follow_part(index, count);
             self.follow_result(made, &row);
             results.push(if uniform { Leaf::Uniform(made) } else { Leaf::Lanes(made) });
         }

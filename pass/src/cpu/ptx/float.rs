@@ -106,7 +106,9 @@ impl<'c> Emitter<'_, 'c> {
             let moved = this.b.lshr(whole, this.same(whole, u64::from(bits * index)));
             this.b.trunc(moved, this.int_lanes(bits))
         };
-        for index in 0..if is_packed(to) { 2 } else { 1 } {
+        let count = if is_packed(to) { 2 } else { 1 };
+        for index in 0..count {
+            self.follow_part(index as usize, count as usize);
             let made = if is_packed(to) { half(self, value, index, format.bits) } else { value };
             let part = |this: &Self, operand: &Value<'c>| {
                 if is_packed(from) { half(this, *operand, index, source.bits) } else { *operand }

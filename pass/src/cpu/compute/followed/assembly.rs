@@ -71,7 +71,7 @@ impl<'c> Emitter<'_, 'c> {
         ty: Option<ValueType>,
     ) -> Option<Typed<'c>> {
         let value = match operand {
-            Operand::Memory(..) => self.asm_address(machine, parts, operand)?,
+            Operand::Memory(..) => return Some((self.asm_address(machine, parts, operand)?, ValueType::Int64)),
             Operand::Not(_) => self.signed_predicate(machine, operand)?,
             Operand::Pair(first, _) => return self.operand_value(machine, parts, first, ty),
             Operand::Register(name) if name == "_" => return None,
