@@ -1,8 +1,9 @@
 //! The interface between pass and runtime for code on real GPUs: names in the fat binary, and the count cells that
 //! hooks increment. `runtime/device/wire.h` describes the data that the device sends.
 
-use crate::access::Space;
+use crate::access::{MOST_ROWS, Space, part_word};
 use crate::event::{BlockCount, BranchCount, SiteCount};
+use crate::operation::ValueTypes;
 use crate::site_table::{Site, SiteTable};
 
 /// Suffix of a kernel's mangled name for its hooked version, which has [`TARGET_PARAMETERS`] additional parameters.
@@ -32,6 +33,63 @@ pub const SITE_CELLS: u64 = 66;
 const SITE_FIXED: usize = 2;
 /// Number of cells of a distribution.
 const PIECES: usize = 32;
+
+/// Maximum number of words of 32 bits per lane in the record of an operation.
+pub const OPERATION_WORDS: usize = 2 * MOST_ROWS;
+
+/// Meaning of the words in the record of an operation: types in the lowest 16 bits, then the [`part_word`] in 32 bits,
+/// then the memory of addresses in two bits for each row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperationShape(pub u64);
+
+/// Memory to which a recorded value refers, if it is an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressKind {
+    /// The value is no address, or one in the stack of a lane.
+    Value,
+    /// Generic address, or one in global memory.
+    Global,
+    /// Address in the shared memory of a block.
+    Shared,
+}
+
+impl OperationShape {
+    const TYPES: u64 = 0xffff;
+    const PART_SHIFT: u32 = 16;
+    const KINDS_SHIFT: u32 = 48;
+
+    /// Creates the shape of rows with these types and memories, for a part of the results.
+    pub fn new(types: ValueTypes, (part, parts): (u16, u16), kinds: &[AddressKind]) -> OperationShape {
+        let kinds = kinds.iter().take(MOST_ROWS).enumerate();
+        let kinds: u64 = kinds.map(|(row, kind)| (*kind as u64) << (Self::KINDS_SHIFT + 2 * row as u32)).sum();
+        OperationShape(u64::from(types.0) & Self::TYPES | u64::from(part_word(part, parts)) << Self::PART_SHIFT | kinds)
+    }
+
+    /// Returns the types of the rows.
+    pub fn types(self) -> ValueTypes {
+        ValueTypes((self.0 & Self::TYPES) as u32)
+    }
+
+    /// Returns the [`part_word`].
+    pub fn part(self) -> u32 {
+        (self.0 >> Self::PART_SHIFT) as u32
+    }
+
+    /// Returns the memory to which a row's addresses refer.
+    pub fn kind(self, row: usize) -> AddressKind {
+        match self.0 >> (Self::KINDS_SHIFT + 2 * (row as u32 & 3)) & 3 {
+            1 => AddressKind::Global,
+            2 => AddressKind::Shared,
+            _ => AddressKind::Value,
+        }
+    }
+
+    /// Returns the number of words of 32 bits of each row, the result first.
+    pub fn words(self) -> impl Iterator<Item = usize> {
+        let types = self.types();
+        (0..=types.operands()).map(move |row| if types.get(row).is_some_and(|ty| ty.bits() > 32) { 2 } else { 1 })
+    }
+}
 
 /// Layout of the count cells of a module's blocks, branches and sites.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,6 +239,7 @@ impl CountLayout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::ValueType;
     use crate::site_table::{Block, Branch, CacheOp, Op};
 
     fn site(space: Space, bytes: u32, align: u32) -> Site {
@@ -198,6 +257,17 @@ mod tests {
             approximate: false,
             in_library: false,
         }
+    }
+
+    #[test]
+    fn shapes_have_types_parts_and_memories() {
+        let types = ValueTypes::new(&[ValueType::Single, ValueType::Int64, ValueType::Double]);
+        let kinds = [AddressKind::Value, AddressKind::Shared, AddressKind::Global];
+        let shape = OperationShape::new(types, (3, 40), &kinds);
+        assert_eq!((shape.types(), shape.part()), (types, part_word(3, 40)));
+        assert_eq!([0, 1, 2, 3].map(|row| shape.kind(row)), [kinds[0], kinds[1], kinds[2], AddressKind::Value]);
+        assert_eq!(shape.words().collect::<Vec<_>>(), [1, 2, 2]);
+        assert_eq!(OperationShape::new(types, (65_535, 65_535), &kinds).0 >> 63, 0, "the highest bit is not used");
     }
 
     #[test]

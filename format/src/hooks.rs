@@ -2,6 +2,7 @@
 //! their names, arguments and meanings.
 
 use crate::access::Space;
+use crate::gpu::OPERATION_WORDS;
 
 /// Type of an argument or a result in LLVM IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +138,9 @@ pub enum GpuHook {
     Branch,
     /// Counts a switch. Arguments: its first cell, the side.
     Switch,
+    /// Sends the values of an operation. Arguments: its number, the `gpu::OperationShape`, the number of words of 32 bits
+    /// per lane, and these words, followed by zeros.
+    Operation,
     /// Sends the record of a call. Argument: the call site.
     Call,
     /// Sends the record of a return.
@@ -150,9 +154,9 @@ pub enum GpuHook {
 impl GpuHook {
     /// Returns every hook.
     pub fn all() -> impl Iterator<Item = GpuHook> {
-        use GpuHook::{AccessHinted, Barrier, Block, Branch, Call, Exit, Return, Switch};
+        use GpuHook::{AccessHinted, Barrier, Block, Branch, Call, Exit, Operation, Return, Switch};
         let of_spaces = SPACES.into_iter().flat_map(|(space, _)| [GpuHook::Access(space), GpuHook::Count(space)]);
-        of_spaces.chain([AccessHinted, Block, Branch, Switch, Call, Return, Barrier, Exit])
+        of_spaces.chain([AccessHinted, Block, Branch, Switch, Operation, Call, Return, Barrier, Exit])
     }
 
     /// Returns the name of its function.
@@ -164,6 +168,7 @@ impl GpuHook {
             GpuHook::Block => "block",
             GpuHook::Branch => "branch",
             GpuHook::Switch => "switch",
+            GpuHook::Operation => "operation",
             GpuHook::Call => "call",
             GpuHook::Return => "return",
             GpuHook::Barrier => "barrier",
@@ -183,6 +188,14 @@ impl GpuHook {
             GpuHook::Block | GpuHook::Call => &[Type::Word],
             GpuHook::Branch => &[Type::Word, Type::Bit],
             GpuHook::Switch => &[Type::Word, Type::Word],
+            GpuHook::Operation => {
+                const ARGUMENTS: [Type; 3 + OPERATION_WORDS] = {
+                    let mut arguments = [Type::Word; 3 + OPERATION_WORDS];
+                    arguments[1] = Type::Long;
+                    arguments
+                };
+                &ARGUMENTS
+            }
             GpuHook::Return | GpuHook::Barrier | GpuHook::Exit => &[],
         }
     }

@@ -110,6 +110,9 @@ impl Followed {
     }
 }
 
+/// End of the name of an operation whose executions code for a GPU does not record.
+pub const NOT_ON_GPU: &str = " (not recorded on a GPU)";
+
 /// Flag in the word of an operation's types that the runtime receives: the execution is recorded.
 pub const RECORDED: u32 = 1 << 31;
 /// The bits of that word with the types.

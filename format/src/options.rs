@@ -27,6 +27,10 @@ pub const INTERLEAVE_VARIABLE: &str = "WARPLINE_INTERLEAVE";
 /// Environment variable that selects the device for a program with code for both: `cpu` or `gpu`. Without it, a GPU is
 /// used if there is one.
 pub const DEVICE_VARIABLE: &str = "WARPLINE_DEVICE";
+/// Value of this variable, and of the compiler's option, for the CPU device.
+pub const CPU: &str = "cpu";
+/// The same for a GPU.
+pub const GPU: &str = "gpu";
 /// Value of this variable, and of the compiler's option, for the emulated GPU.
 pub const EMULATED: &str = "gpu-emulated";
 

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use warpline_format::gpu::{COUNTED_SUFFIX, FINISH_KERNEL, HOOKED_SUFFIX, is_counted};
+use warpline_format::operation::{Followed, RecordedKinds};
 use warpline_format::site_table::{CacheOp, Site, SiteTable};
 use warpline_pass::device::{self, HookOptions};
 use warpline_pass::gpu::{Assembler, Plan, build, emit_ptx, instrument};
@@ -153,6 +154,46 @@ fn assembles(source: &Path, processors: &[&str]) {
             );
         }
     }
+}
+
+/// Code that sends the values of all operations: ptxas accepts it, and the hooks need no stack.
+#[test]
+fn hooks_at_operations_assemble_and_need_no_stack() {
+    let recorded = RecordedKinds { float: true, integer: true, memory: true };
+    let followed = Followed { recorded, ..Followed::default() };
+    let assembler = assembler();
+    for source in ["tests/operations/values.cu", "tests/emulated/operations.cu", "examples/matmul/matmul.cu"] {
+        let context = Context::create();
+        let (module, table) = hooked(&context, &repository().join(source), &[]);
+        let table = device::number_operations(&module, table, &HookOptions::default(), &followed);
+        assert!(table.operations.len() >= 8, "{source}: {:?}", table.operations);
+        let code = instrument(&module, &table).expect("instrumentation");
+        for processor in ["sm_70", "sm_80", "sm_90", "sm_120"] {
+            let ptx = emit_ptx(&code, processor).expect("PTX");
+            let text = String::from_utf8_lossy(&ptx);
+            assert!(!text.contains("__warpline_gpu_"), "{source}: a hook was not inlined");
+            let [original, hooked] = ["(", &format!("{HOOKED_SUFFIX}(")].map(|end| {
+                let starts = code.kernels.iter().map(|kernel| format!(".entry {kernel}{end}"));
+                starts.map(|start| fused(text.split_once(&start).expect("a kernel").1)).sum::<usize>()
+            });
+            assert_eq!(hooked, original, "{source}: hooks change which products are fused");
+            if assembler.ptxas_for(processor).is_none() {
+                continue;
+            }
+            let result = assembler.assemble(processor, &ptx).unwrap_or_else(|error| panic!("{source}: {error}"));
+            for kernel in &code.kernels {
+                let (original, hooked) = (result.kernels[kernel], result.kernels[&format!("{kernel}{HOOKED_SUFFIX}")]);
+                assert_eq!(original.stack_bytes, hooked.stack_bytes, "{source}: {kernel}");
+                println!("{kernel} {processor}: {} -> {} registers", original.registers, hooked.registers);
+            }
+        }
+    }
+}
+
+/// The number of fused operations up to the end of a function.
+fn fused(ptx: &str) -> usize {
+    let body = ptx.split_once("\n}").map_or(ptx, |(body, _)| body);
+    body.lines().filter(|line| line.trim().starts_with("fma.rn")).count()
 }
 
 /// Lines that read parameter space at the *generic* address of a parameter or at what was computed from it: valid to

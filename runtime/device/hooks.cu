@@ -66,6 +66,18 @@ WARPLINE_INLINE void mark(const Target& target, u32 kind, u32 site) {
     send_short<W>(ring_of<W>(target), head(kind, 0, site), W::active(), who(target.flags), MARK, MARK);
 }
 
+// Sends the values of an operation. It is a function, because a kernel has many operations, and inlined code for each of
+// them would be most of the kernel.
+__attribute__((device, noinline)) void operation(TARGET, u32 number, u64 shape, u32 words, u32 a, u32 b, u32 c, u32 d,
+                                                 u32 e, u32 f, u32 g, u32 h) {
+    const u32 everyone = W::active();
+    if (number >> 31 == 0) {
+        const Target target{rings, data, counts, flags};
+        send_operation<W>(target, who(flags), words, number, shape, W::active(), a, b, c, d, e, f, g, h);
+    }
+    W::reconverge(everyone);
+}
+
 }  // namespace warpline
 
 using namespace warpline;
@@ -113,6 +125,12 @@ HOOK void __warpline_gpu_access_generic(TARGET, u32 site, u64 address) {
 HOOK void __warpline_gpu_access_hinted(TARGET, u32 space_site, u64 address, u32 stride) {
     GATHER;
     send_hinted<W>(target, who(flags), space_site, W::active(), address, stride);
+}
+
+// Sends the values of an operation: `words` words of 32 bits, of which the later ones are not used. The highest bit of
+// the number is set in lanes that do not execute the operation.
+HOOK void __warpline_gpu_operation(TARGET, u32 operation, u64 shape, u32 words, u32 a, u32 b, u32 c, u32 d, u32 e, u32 f, u32 g, u32 h) {
+    warpline::operation(rings, data, counts, flags, operation, shape, words, a, b, c, d, e, f, g, h);
 }
 
 HOOK void __warpline_gpu_call(TARGET, u32 call_site) {

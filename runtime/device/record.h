@@ -165,4 +165,46 @@ WARPLINE_INLINE void send_access(const Target& target, u64 who, u32 space_site, 
     W::reconverge(mask);
 }
 
+// Writes word `index` of the `words` words of an operation's values, for all lanes, if there are so many. Lanes whose
+// word is 0 write 1; the word before the values names them. All lanes write that word, which is the same for all.
+template <class W>
+WARPLINE_INLINE void send_word(const Ring& ring, u64 values, u32 mask, u32 words, u32 index, typename W::L32 word) {
+    if (index >= words) return;
+    const typename W::Flag zero = word == 0u;
+    W::store_word(ring.data + ((values + 8 * index) & (ring.capacity - 1)), MARK | W::ballot(mask, zero));
+    const u64 lanes = values + 8 * words + 4 * W::count(mask) * index;
+    W::scatter32(mask, ring.data, lanes, ring.capacity - 1, word + W::select(zero, 1));
+}
+
+// Sends the values of an operation: `words` words of 32 bits per lane.
+template <class W>
+WARPLINE_INLINE void send_operation(const Target& target, u64 who, u32 words, u32 operation, u64 shape, u32 mask,
+                                    typename W::L32 a, typename W::L32 b, typename W::L32 c, typename W::L32 d,
+                                    typename W::L32 e, typename W::L32 f, typename W::L32 g, typename W::L32 h) {
+    const Ring ring = ring_of<W>(target);
+    const u32 used = 24 + 8 * words + 4 * words * W::count(mask);
+    u64 position = 0;
+    if (W::elected(mask)) {
+        position = reserve<W>(ring, (used + (RECORD_UNIT - 1)) & ~(RECORD_UNIT - 1));
+        if (position != NO_ROOM) {
+            unsigned char* at = ring.data + (position & (ring.capacity - 1));
+            W::store_pair(at, (u64)head(KIND_OPERATION, words, operation) | (u64)mask << 32, who);
+            W::store_word(at + 16, MARK | shape);
+        }
+    }
+    position = W::broadcast64(mask, position, W::lowest(mask));
+    if (position != NO_ROOM) {
+        const u64 values = position + 24;
+        send_word<W>(ring, values, mask, words, 0, a);
+        send_word<W>(ring, values, mask, words, 1, b);
+        send_word<W>(ring, values, mask, words, 2, c);
+        send_word<W>(ring, values, mask, words, 3, d);
+        send_word<W>(ring, values, mask, words, 4, e);
+        send_word<W>(ring, values, mask, words, 5, f);
+        send_word<W>(ring, values, mask, words, 6, g);
+        send_word<W>(ring, values, mask, words, 7, h);
+    }
+    W::reconverge(mask);
+}
+
 }  // namespace warpline

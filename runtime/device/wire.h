@@ -8,11 +8,14 @@
 //   short    word 2 MARK | address of the lowest active lane, word 3 stride | half << 32, or 1 when both are 0
 //   delta    word 2 as above, then one u32 per active lane: offset + 2^31
 //   full     from word 2 on MARK | address, one word per active lane
+//   operation  the head's space field is the number n of 32-bit words per lane; word 2 MARK | the shape, as
+//            format/src/gpu.rs; n words MARK | the lanes in which this word of the values is 0; then for each of the
+//            n words one u32 per active lane, which is 1 in place of 0
 //
 // In a short record lane l lies at  address + stride · ((l & 15) − (first & 15)) + (other half ? half : 0),
 // where the sum of offsets is taken modulo 2^32 and then as signed.
 //
-// No word (no u32 of a delta) of a record is ever zero, and the host zeroes what it has read before it gives the room
+// No word (no u32 of a delta or an operation) of a record is ever zero, and the host zeroes what it has read before it gives the room
 // back. So the host can detect the arrival of each word separately. A producer needs neither a fence nor a second
 // atomic to publish a record, and the host can read what a faulting kernel sent before the fault.
 #pragma once
@@ -35,6 +38,7 @@ enum Kind : u32 {
     KIND_CALL = 8,
     KIND_RETURN = 9,
     KIND_EXIT = 11,  // the lanes leave the kernel; the trace does not contain this record
+    KIND_OPERATION = 12,
 };
 
 enum Space : u32 { SPACE_GLOBAL = 1, SPACE_SHARED = 2, SPACE_LOCAL = 3, SPACE_CONSTANT = 4 };

@@ -5,7 +5,9 @@ mod gpu_producer;
 
 use gpu_producer::{Target, producer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS, SITE_CELLS};
+use warpline_format::access::MOST_ROWS;
+use warpline_format::gpu::{AddressKind, BLOCK_CELLS, BRANCH_CELLS, OPERATION_WORDS, OperationShape, SITE_CELLS};
+use warpline_format::operation::{ValueType, ValueTypes};
 use warpline_runtime::gpu::drain::wire::{
     FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, Kind, MARK, Next, RECORD_UNIT, Reader, Record, RingControl,
     SLOT_BITS, SLOTS, Ticket,
@@ -98,7 +100,7 @@ fn request(producer: u64, number: u64) -> (u32, [u64; 32]) {
 }
 
 /// Returns the lanes and addresses of a record.
-fn lanes(record: &Record, listed: &[u64; 32]) -> Vec<(u32, u64)> {
+fn lanes(record: &Record, listed: &[u64]) -> Vec<(u32, u64)> {
     let active = (0..32).filter(|lane| record.mask >> lane & 1 != 0);
     match record.kind {
         Kind::Uniform | Kind::Affine => active.map(|lane| (lane, record.lane(lane))).collect(),
@@ -112,8 +114,8 @@ fn expected(mask: u32, addresses: &[u64; 32]) -> Vec<(u32, u64)> {
 
 #[test]
 fn both_sides_agree_on_every_number() {
-    let mut values = [0u64; 32];
-    // SAFETY: the function writes 32 numbers.
+    let mut values = [0u64; 33];
+    // SAFETY: the function writes 33 numbers.
     unsafe { (producer().layout)(values.as_mut_ptr()) };
     let here = [
         MARK,
@@ -127,6 +129,7 @@ fn both_sides_agree_on_every_number() {
         Kind::Call as u64,
         Kind::Return as u64,
         Kind::Exit as u64,
+        Kind::Operation as u64,
         SLOTS as u64 - 1,
         FLAG_DROP,
         u64::from(FLAG_CAPACITY_SHIFT),
@@ -220,6 +223,52 @@ fn a_right_hint_and_marks_take_32_bytes() {
         assert_eq!((record.kind, record.site, record.mask), (kind, 77, 0xff));
     }
     assert_eq!(reader.position(), 32 * 9);
+}
+
+/// Values of every type, among them zeros, of any lanes, in rings whose end lies within records.
+#[test]
+fn operations_come_back_with_their_values() {
+    let rings = Rings::new(1, 12, 0);
+    let mut reader = rings.reader(0);
+    for number in 0..20_000u64 {
+        let (mask, _) = request(5, number);
+        let rows = 1 + number as usize % MOST_ROWS;
+        let types: Vec<ValueType> = (0..rows).map(|row| ValueType::ALL[(number as usize + 2 * row) % 9]).collect();
+        let kinds = [AddressKind::Value, AddressKind::Shared, AddressKind::Global];
+        let shape = OperationShape::new(ValueTypes::new(&types), ((number % 300) as u16, 300), &kinds);
+        let value = |row: usize, lane: usize| {
+            let bits = mix(number << 8 | (row * 32 + lane) as u64);
+            let bits = bits & u64::MAX >> (64 - types[row].bits());
+            [0, bits & 0xffff_ffff, bits & !0xffff_ffff, bits][(bits >> 1) as usize % 4]
+        };
+        let mut words = Vec::new();
+        for (row, halves) in shape.words().enumerate() {
+            for half in 0..halves {
+                words.extend((0..32).map(|lane| (value(row, lane) >> (32 * half)) as u32));
+            }
+        }
+        let count = words.len() as u32 / 32;
+        words.resize(32 * OPERATION_WORDS, 0);
+        let who = who(number, number & 31, number & 63);
+        // SAFETY: as `wire.h` requires; there are as many words as the function reads.
+        unsafe {
+            (producer().operation)(&raw const rings.target, 0, who, 77, shape.0, mask, count, words.as_ptr());
+        }
+        together(mask);
+        let Next::Record(record) = reader.read_next() else { panic!("record {number} has not arrived") };
+        let read = (record.kind, record.site, record.mask, record.base, record.block);
+        assert_eq!(read, (Kind::Operation, 77, mask, shape.0, number));
+        let active = || (0..32).filter(|lane| mask >> lane & 1 != 0);
+        let expected: Vec<u64> = (0..rows)
+            .flat_map(|row| active().map(move |lane| (row, lane)))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|(row, lane)| value(row, lane))
+            .collect();
+        assert_eq!(reader.lanes(), expected, "record {number}: {types:?}");
+        assert_eq!(reader.read_next(), Next::NotYet);
+        reader.release();
+    }
 }
 
 #[test]

@@ -13,7 +13,8 @@ extern "C" {
 void wl_layout(u64* out) {
     const u64 values[] = {
         MARK,         RECORD_UNIT,     SHORT_BYTES,      KIND_UNIFORM, KIND_AFFINE,         KIND_DELTA, KIND_FULL,
-        KIND_BARRIER, KIND_CALL,       KIND_RETURN,      KIND_EXIT,    FLAG_SLOT_MASK,      FLAG_DROP,
+        KIND_BARRIER, KIND_CALL,       KIND_RETURN,      KIND_EXIT,    KIND_OPERATION,
+        FLAG_SLOT_MASK, FLAG_DROP,
         FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, sizeof(RingControl), alignof(RingControl), offsetof(RingControl, head),
         offsetof(RingControl, limit), offsetof(RingControl, dropped), offsetof(RingControl, tail), sizeof(Ticket),
         offsetof(Ticket, done), offsetof(Ticket, sms), BLOCK_CELLS, BRANCH_CELLS, NO_ROOM,
@@ -34,6 +35,15 @@ void wl_hinted(const Target* target, u32 sm, u64 who, u32 space_site, u32 mask, 
     Lanes<u64> lanes;
     memcpy(lanes.v, addresses, sizeof lanes.v);
     send_hinted<HostWarp>(*target, who, space_site, mask, lanes, stride);
+}
+
+// `words` rows of 32 words, and as many more as the function has parameters.
+void wl_operation(const Target* target, u32 sm, u64 who, u32 operation, u64 shape, u32 mask, u32 words, const u32* rows) {
+    HostWarp::current_sm = sm;
+    Lanes<u32> lanes[8];
+    for (u32 row = 0; row < 8; row++) memcpy(lanes[row].v, rows + 32 * row, sizeof lanes[row].v);
+    send_operation<HostWarp>(*target, who, words, operation, shape, mask, lanes[0], lanes[1], lanes[2], lanes[3],
+                             lanes[4], lanes[5], lanes[6], lanes[7]);
 }
 
 void wl_count(u64* cell, u32 space, u32 mask, u32 useful, const u64* addresses) {

@@ -20,6 +20,8 @@ pub enum Generated<'a> {
     /// Only the functions with hooks of the kernel with this mangled name and of the functions that it may call. They
     /// complete a module of [`Generated::Native`], to whose data they refer.
     HookedOf(&'a str),
+    /// No functions: the descriptor describes code for a GPU.
+    Nothing,
 }
 
 impl Generated<'_> {
@@ -38,7 +40,7 @@ impl Generated<'_> {
             Generated::Native => &[false],
             Generated::Hooked => &[true],
             Generated::HookedOf(one) if one == kernel => &[true],
-            Generated::HookedOf(_) => &[],
+            Generated::HookedOf(_) | Generated::Nothing => &[],
         }
     }
 
@@ -48,6 +50,7 @@ impl Generated<'_> {
             Generated::All => &[false, true],
             Generated::Native => &[false],
             Generated::Hooked | Generated::HookedOf(_) => &[true],
+            Generated::Nothing => &[],
         }
     }
 

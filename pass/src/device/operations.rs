@@ -62,6 +62,11 @@ pub(crate) fn numbered_statements(call: Value<'_>) -> Vec<(usize, (u32, bool))> 
     noted.split(',').filter_map(one).collect()
 }
 
+/// Returns whether an instruction is an intrinsic on matrix fragments.
+pub(crate) fn is_matrix(instruction: Value<'_>) -> bool {
+    instruction.is_call() && matrix::intrinsic(&instruction.callee_name()).is_some()
+}
+
 fn number(text: &str) -> Option<(u32, bool)> {
     let (number, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some((number.parse().ok()?, rest == RECORDED))

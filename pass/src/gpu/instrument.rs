@@ -7,7 +7,7 @@
 //! unhooked: a pointer cannot carry the parameters.
 
 use super::hint::Strides;
-use super::{DEVICE_RUNTIME, GpuError, machine};
+use super::{DEVICE_RUNTIME, GpuError, machine, operations};
 use crate::ir::kernel::is_kernel;
 use crate::ir::space::GENERIC;
 use crate::llvm::module::verify;
@@ -102,6 +102,9 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
             let clone = clones[&function];
             let parameters = clone.parameters();
             let target: Vec<_> = parameters[parameters.len() - TARGET_PARAMETERS..].to_vec();
+            if *form == Form::Traced {
+                operations::record(&module, clone, &target);
+            }
             let builder = Builder::new(types);
             let strides = Strides::analyse(clone, is_kernel(function), Layout::from_module(&module));
             let cloner =

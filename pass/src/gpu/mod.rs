@@ -9,11 +9,13 @@ mod emulate;
 mod hint;
 mod instrument;
 pub mod names;
+mod operations;
 
 pub use assemble::{Assembled, Assembler, Image, Resources};
 pub use build::{Built, Plan, build};
 pub use emulate::{EMULATED_DESCRIPTOR, EmulateError, Emulated, emulate, join_emulated};
 pub use instrument::{Instrumented, instrument};
+pub use operations::mark_unrecorded;
 
 use crate::llvm::{Machine, MachineError};
 use inkwell::module::Module;

@@ -60,7 +60,7 @@ pub fn parse(text: &str) -> Option<Vec<Statement>> {
 const COPY: &str = "${:uid}";
 
 /// Returns the text on one line, without comments; `None` if a comment does not end.
-pub(super) fn without_comments(text: &str) -> Option<String> {
+pub(crate) fn without_comments(text: &str) -> Option<String> {
     let mut plain = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("/*") {
@@ -73,7 +73,7 @@ pub(super) fn without_comments(text: &str) -> Option<String> {
 }
 
 /// Splits text into statements, which end at a semicolon. A brace between statements is a scope.
-pub(super) fn split_statements(text: &str) -> Vec<String> {
+pub(crate) fn split_statements(text: &str) -> Vec<String> {
     let mut list = Vec::new();
     let mut current = String::new();
     let mut depth = 0;
@@ -97,7 +97,7 @@ pub(super) fn split_statements(text: &str) -> Vec<String> {
     list
 }
 
-pub(super) fn statement(text: &str) -> Option<Statement> {
+pub(crate) fn statement(text: &str) -> Option<Statement> {
     let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (guard, text) = match text.strip_prefix('@') {
         Some(rest) => {

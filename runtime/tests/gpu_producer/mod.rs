@@ -20,6 +20,7 @@ pub struct Target {
 pub type Layout = unsafe extern "C" fn(*mut u64);
 pub type Access = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64);
 pub type Hinted = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64, u32);
+pub type Operation = unsafe extern "C" fn(*const Target, u32, u64, u32, u64, u32, u32, *const u32);
 pub type Count = unsafe extern "C" fn(*mut u64, u32, u32, u32, *const u64);
 pub type Together = unsafe extern "C" fn() -> u32;
 pub type Mark = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u32);
@@ -29,6 +30,7 @@ pub struct Producer {
     pub layout: Layout,
     pub access: Access,
     pub hinted: Hinted,
+    pub operation: Operation,
     pub mark: Mark,
     pub count: Count,
     /// The lanes that the calling thread's last hook left converged. They must be the lanes that entered the hook;
@@ -64,6 +66,7 @@ pub fn producer() -> &'static Producer {
                 layout: std::mem::transmute::<*mut c_void, Layout>(symbol(c"wl_layout")),
                 access: std::mem::transmute::<*mut c_void, Access>(symbol(c"wl_access")),
                 hinted: std::mem::transmute::<*mut c_void, Hinted>(symbol(c"wl_hinted")),
+                operation: std::mem::transmute::<*mut c_void, Operation>(symbol(c"wl_operation")),
                 mark: std::mem::transmute::<*mut c_void, Mark>(symbol(c"wl_mark")),
                 count: std::mem::transmute::<*mut c_void, Count>(symbol(c"wl_count")),
                 together: std::mem::transmute::<*mut c_void, Together>(symbol(c"wl_together")),

@@ -223,7 +223,7 @@ impl<'c> Unit<'c> {
             let made = |kind: &str| self.new_warp_function(&format!("warpline.{kind}.{name}"), ty);
             let form = |hooked, kind| (needed && generated.forms_of_functions().contains(&hooked)).then(|| made(kind));
             let (native, hooked) = (form(false, "native"), form(true, "hooked"));
-            let entry = taken.then(|| match self.completes {
+            let entry = taken.then(|| match self.completes || generated == Generated::Nothing {
                 true => Entry::Slot(self.slot(&format!("warpline.entry.{name}"), self.t.pointer(0))),
                 false => Entry::Function(made("entry")),
             });

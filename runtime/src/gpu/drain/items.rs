@@ -3,7 +3,8 @@
 use super::addresses::Translator;
 use super::residents::Places;
 use super::wire::{Kind, Record};
-use warpline_format::access::{self, Space, as_even, head, push_access};
+use warpline_format::access::{self, Space, as_even, head, operation_head, push_access};
+use warpline_format::gpu::{AddressKind, OperationShape};
 
 /// The properties of a launch that are needed to write its items.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ pub struct ItemWriter {
     shape: LaunchShape,
     places: Vec<Places>,
     /// For each SM, the records of blocks that wait for a block slot, in their order.
-    held: Vec<Vec<(Record, [u64; 32])>>,
+    held: Vec<Vec<(Record, Vec<u64>)>>,
     items: Vec<u8>,
     /// The slot whose turn is open, and the position of the turn's head.
     turn: Option<(u32, usize)>,
@@ -94,14 +95,14 @@ impl ItemWriter {
         self.items.extend_from_slice(&second.to_le_bytes());
     }
 
-    /// Writes a record from the ring of `sm`; `lanes` are the addresses of a delta or full record.
-    pub fn record(&mut self, sm: usize, record: &Record, lanes: &[u64; 32], translator: &mut Translator<'_>) {
+    /// Writes a record from the ring of `sm`; `lanes` are those of the reader.
+    pub fn record(&mut self, sm: usize, record: &Record, lanes: &[u64], translator: &mut Translator<'_>) {
         if !record.block.is_multiple_of(self.shape.block_share) {
             return;
         }
         let Some(places) = self.places.get_mut(sm) else { return };
         let Some((place, new)) = places.place(record.block) else {
-            self.held[sm].push((*record, *lanes));
+            self.held[sm].push((*record, lanes.to_vec()));
             if self.held[sm].len() > MOST_HELD {
                 self.places[sm].evict();
                 self.release(sm, translator);
@@ -131,6 +132,7 @@ impl ItemWriter {
             Kind::Barrier => self.word(head_of(access::Kind::Barrier, 0), 0),
             Kind::Call => self.word(head_of(access::Kind::Call, record.site), record.mask),
             Kind::Return => self.word(head_of(access::Kind::Return, 0), 0),
+            Kind::Operation => self.operation(record, lanes, translator),
             _ => self.access(record, lanes, translator),
         }
     }
@@ -152,7 +154,30 @@ impl ItemWriter {
         }
     }
 
-    fn access(&mut self, record: &Record, lanes: &[u64; 32], translator: &mut Translator<'_>) {
+    /// Writes the values of an operation. Addresses become those of the trace.
+    fn operation(&mut self, record: &Record, lanes: &[u64], translator: &mut Translator<'_>) {
+        let shape = OperationShape(record.base);
+        let rows = shape.types().operands() + 1;
+        self.word(operation_head(record.site, rows), record.mask);
+        self.word(shape.types().0, shape.part());
+        for (row, values) in lanes.chunks(record.mask.count_ones() as usize).take(rows).enumerate() {
+            for &value in values {
+                let value = match shape.kind(row) {
+                    AddressKind::Value => value,
+                    AddressKind::Shared => self.shared_offset(value),
+                    AddressKind::Global => translator.translate(record.site, value),
+                };
+                self.items.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+    }
+
+    /// Returns the offset of an address in the shared memory of its block.
+    fn shared_offset(&self, address: u64) -> u64 {
+        (address & self.shape.shared_bits).saturating_sub(u64::from(self.shape.shared_reserved))
+    }
+
+    fn access(&mut self, record: &Record, lanes: &[u64], translator: &mut Translator<'_>) {
         let space = match record.space {
             2 => Space::Shared,
             3 => Space::Local,
