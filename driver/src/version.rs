@@ -63,7 +63,7 @@ Warpline's own:
                            code that a program carries
   --warpline-values=KIND,…  make such a shared object of device code that a program carries, which reports values:
                            exceptions (for `warpline run --check-float`), or each execution of operations of the kinds
-                           float, int, memory (for `--trace-values`)
+                           float, int, memory (for `--trace-values`); with --device, of the code for a GPU
   --warpline-line=FILE:LINE  limit --warpline-values to operations at this line; repeatable
   --warpline-assemble-for=ARCHITECTURE,…  write registers and spills of kernels on these architectures (75 is sm_75) from such
                            code to a file (-o)

@@ -5,19 +5,31 @@
 //! others: each line of the file is an executable built with `--device=gpu-emulated`, and its arguments.
 
 use crate::support_programs::streams::{Recorded, count_differences, differences};
-use crate::support_programs::{build, root, run, work_folder};
+use crate::support_programs::{build, root, run, warpline_cc, work_folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use warpline_format::operation::RecordedKinds;
 use warpline_format::options::{DEVICE_VARIABLE, EMULATED, Mode, Options, Output, VARIABLE};
 
 /// Runs a program on a device and gives its trace and its exit code.
 fn record(program: &Path, arguments: &[String], device: &str, mode: Mode, folder: &Path) -> (PathBuf, Option<i32>) {
-    let name = format!("{device}-{mode:?}");
+    record_with(program, arguments, device, &Options { mode, ..Options::default() }, folder)
+}
+
+/// As [`record`], with the run's options.
+fn record_with(
+    program: &Path,
+    arguments: &[String],
+    device: &str,
+    options: &Options,
+    folder: &Path,
+) -> (PathBuf, Option<i32>) {
+    let name = format!("{device}-{:?}", options.mode);
     let trace = folder.join(format!("{name}.wltrace"));
-    let output = Output::File(trace.display().to_string());
-    let options = Options { output, mode, ..Options::default() };
+    let options = Options { output: Output::File(trace.display().to_string()), ..options.clone() };
     let mut command = Command::new(program);
     command.args(arguments).env(VARIABLE, options.encode()).env(DEVICE_VARIABLE, device);
+    command.env("WARPLINE_CC", warpline_cc());
     let outcome = run(&mut command, folder, &name);
     (trace, outcome.status.code())
 }
@@ -58,6 +70,25 @@ fn same_on_both(name: &str, sources: &[PathBuf], arguments: &[&str]) {
 #[test]
 fn warps_send_and_count_on_the_emulated_gpu_what_they_do_on_the_cpu_device() {
     same_on_both("forms", &[root().join("tests/emulated/forms.cu")], &[]);
+}
+
+/// Operator, types, operands, results and lanes of each execution, with the accesses of the warp in its order.
+#[test]
+fn operations_have_the_same_values_as_on_the_cpu_device() {
+    let folder = work_folder("emulated-operations");
+    let flags = [format!("--device={EMULATED}"), "-O2".to_owned(), "-arch=sm_80".to_owned()];
+    for source in ["operations/values.cu", "emulated/operations.cu"] {
+        let program = build(&[root().join("tests").join(source)], &flags, &folder);
+        let recorded = RecordedKinds { float: true, integer: true, memory: true };
+        let options = Options { recorded, ..Options::default() };
+        let [(cpu, code), (gpu, on_gpu)] =
+            ["cpu", EMULATED].map(|device| record_with(&program, &[], device, &options, &folder));
+        assert_eq!((code, on_gpu), (Some(0), Some(0)), "{source}");
+        let found = differences(&cpu, &gpu);
+        assert!(found.is_empty(), "{source}:\n{}", found.join("\n"));
+        let [on_cpu, on_gpu] = [&cpu, &gpu].map(|path| Recorded::read(path).operations());
+        assert!(on_cpu == on_gpu && on_cpu >= 20, "{source}: {on_cpu} and {on_gpu} executions");
+    }
 }
 
 #[test]

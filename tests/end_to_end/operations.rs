@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
+use crate::support_programs::{Outcome, build, root, run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
 use warpline_analyzer::analyses::{Sum, Table, Tools};
 use warpline_analyzer::analysis::{NoProgress, analyze_with_tools};
@@ -102,8 +103,12 @@ fn built(test: &str) -> (PathBuf, PathBuf) {
 }
 
 fn built_from(test: &str, source: &str) -> (PathBuf, PathBuf) {
+    built_with(test, source, &[])
+}
+
+fn built_with(test: &str, source: &str, further: &[&str]) -> (PathBuf, PathBuf) {
     let folder = work_folder(test);
-    let flags = ["-O2", "-g", "-arch=sm_80"].map(str::to_owned);
+    let flags: Vec<String> = ["-O2", "-g", "-arch=sm_80"].iter().chain(further).map(|&flag| flag.to_owned()).collect();
     let executable = build(&[root().join("tests").join(source)], &flags, &folder);
     (folder, executable)
 }
@@ -115,7 +120,18 @@ fn bits(value: f32) -> u64 {
 #[test]
 fn operands_and_results_are_those_of_the_program() {
     let (folder, executable) = built("operations_values");
-    let recorded = record(&folder, "all", &executable, &["--trace-values=float,int,memory"]);
+    check_values(&record(&folder, "all", &executable, &["--trace-values=float,int,memory"]));
+}
+
+/// Code for a GPU sends the same values.
+#[test]
+fn code_for_a_gpu_sends_operands_and_results() {
+    let (folder, executable) = built_with("operations_gpu", "operations/values.cu", &["--device=gpu-emulated"]);
+    let options = ["--device", "gpu-emulated", "--trace-values=float,int,memory"];
+    check_values(&record(&folder, "all", &executable, &options));
+}
+
+fn check_values(recorded: &Recorded) {
     let found = executions(&recorded.trace);
     let x = |thread: u64| 0.5 * thread as f32;
     let each = |name: &str, want: &dyn Fn(u64) -> [u64; 4]| {
@@ -290,11 +306,37 @@ fn products_are_those_of_their_operands() {
     assert!(names.keys().any(|name| name.starts_with("mma.sync")), "{names:?}");
 }
 
+/// Code for a GPU sends the same products; the loads and stores of their fragments are named in a note.
+#[test]
+fn code_for_a_gpu_sends_products() {
+    let (folder, executable) =
+        built_with("operations_gpu_products", "operations/fragments.cu", &["--device=gpu-emulated"]);
+    let [cpu, gpu] = ["cpu", "gpu-emulated"].map(|device| {
+        let recorded = record(&folder, device, &executable, &["--device", device, "--trace-values=float,memory"]);
+        let all = records(&recorded.trace);
+        let products: Vec<Record> = all.into_iter().filter(|record| record.name.contains("mma")).collect();
+        (products, recorded.outcome)
+    });
+    assert!(!cpu.0.is_empty() && cpu.0.len() == gpu.0.len(), "{} and {} results", cpu.0.len(), gpu.0.len());
+    for (one, other) in cpu.0.iter().zip(&gpu.0) {
+        let rows = |record: &Record| record.lanes.iter().map(|(_, row)| *row).collect::<Vec<_>>();
+        assert_eq!((&one.name, one.types, one.part, one.parts), (&other.name, other.types, other.part, other.parts));
+        assert_eq!(rows(one), rows(other), "{}", one.part);
+    }
+    assert!(gpu.1.stderr.contains("does not record"), "{}", gpu.1.describe());
+}
+
 /// Each instruction of inline assembly is an operation, with the lanes for which its guard is true.
 #[test]
 fn instructions_of_assembly_are_those_of_the_program() {
-    let (folder, executable) = built_from("operations_assembly", "operations/assembly.cu");
-    let recorded = record(&folder, "assembly", &executable, &["--trace-values=float,int,memory"]);
+    let (folder, executable) = built_with("operations_assembly", "operations/assembly.cu", &["--device=gpu-emulated"]);
+    for device in ["cpu", "gpu-emulated"] {
+        let options = ["--device", device, "--trace-values=float,int,memory"];
+        check_assembly(&record(&folder, device, &executable, &options));
+    }
+}
+
+fn check_assembly(recorded: &Recorded) {
     let found = executions(&recorded.trace);
     let each = |name: &str, want: &dyn Fn(u64) -> [u64; 4]| {
         let rows = found.get(name).unwrap_or_else(|| panic!("no {name} in {:?}", found.keys()));
@@ -345,4 +387,30 @@ fn fetches_are_those_of_the_program() {
     }
     let surface = found["load i32"].iter().filter(|(i, row)| *row == [3 * i, i % 8 * 4, i / 8, 0]).count();
     assert_eq!(surface, 64, "{:?}", found["load i32"]);
+}
+
+/// The code that a program contains becomes a fat binary for a GPU, which no test can run.
+#[test]
+fn a_run_on_a_gpu_gets_a_fat_binary() {
+    let (folder, executable) = built("operations_fat_binary");
+    let (script, carried, object) = (folder.join("keep-input"), folder.join("input"), folder.join("object.so"));
+    let text = format!(
+        "#!/bin/sh\nfor last; do :; done\ncp \"$last\" '{}'\nexec '{}' \"$@\"\n",
+        carried.display(),
+        warpline_cc().display()
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(warpline());
+    command.args(["run", "--trace-values", "-o"]).arg(folder.join("cpu.wlprof")).arg("--").arg(&executable);
+    let outcome = run(command.env("WARPLINE_CC", &script), &folder, "cpu");
+    assert!(outcome.stdout.contains("PASS"), "{}", outcome.describe());
+    let mut command = Command::new(warpline_cc());
+    command.args(["--warpline-values=float,int,memory", "--device=gpu", "-o"]).arg(&object).arg(&carried);
+    let outcome = run(&mut command, &folder, "gpu");
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let bytes = std::fs::read(&object).unwrap();
+    let has = |wanted: &[u8]| bytes.windows(wanted.len()).any(|window| window == wanted);
+    assert!(has(&0xba55_ed50_u32.to_le_bytes()), "no fat binary");
+    assert!(has(b"multiply-add"), "no operations in the site table");
 }

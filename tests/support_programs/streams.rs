@@ -73,6 +73,7 @@ pub struct Recorded {
     unseen: BTreeSet<(u32, u32)>,
     launches: BTreeMap<u64, Ran>,
     tables: Vec<SiteTable>,
+    operations: u64,
     complete: bool,
 }
 
@@ -89,6 +90,7 @@ fn read(path: &Path, without: &BTreeSet<(u32, u32)>, wanted: Option<Wanted>) -> 
         unseen: BTreeSet::new(),
         launches: BTreeMap::new(),
         tables: Vec::new(),
+        operations: 0,
         complete: false,
     };
     let mut slots: HashMap<(u64, u32), (u64, u32)> = HashMap::new();
@@ -97,7 +99,7 @@ fn read(path: &Path, without: &BTreeSet<(u32, u32)>, wanted: Option<Wanted>) -> 
         match reader.next() {
             Ok(Message::Event(event)) => recorded.event(*event),
             Ok(Message::Batch { launch, items }) => {
-                let Recorded { launches, tables, allocated, unseen, .. } = &mut recorded;
+                let Recorded { launches, tables, allocated, unseen, operations, .. } = &mut recorded;
                 let ran = launches.get_mut(&launch).expect("records come after their launch");
                 let table = &tables[ran.launch.module as usize];
                 let mut turn = (0, 0);
@@ -144,6 +146,7 @@ fn read(path: &Path, without: &BTreeSet<(u32, u32)>, wanted: Option<Wanted>) -> 
                                     ));
                                 }),
                                 other => {
+                                    *operations += u64::from(matches!(other, Item::Operation(_)));
                                     let text = format!("{other:?}");
                                     stream.add(&text);
                                     tell(text);
@@ -230,6 +233,11 @@ impl Recorded {
     pub fn requests(&self) -> u64 {
         let all = self.launches.values().flat_map(|ran| ran.requests.values());
         all.flat_map(|requests| requests.sectors.values()).sum()
+    }
+
+    /// Number of recorded executions of operations.
+    pub fn operations(&self) -> u64 {
+        self.operations
     }
 
     fn event(&mut self, event: Event) {

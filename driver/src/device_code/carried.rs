@@ -1,15 +1,18 @@
 //! The hooked device code that a program contains, and what is generated from it while the program runs: shared objects,
 //! and the figures of ptxas for further architectures.
 
+use crate::device_code::gpu::GpuBuild;
 use crate::device_code::loaded::{self, Lowering};
 use crate::device_code::object_parts;
 use crate::device_code::registers::{Assembled, Assembler};
 use crate::error::DriverError;
-use crate::invocation::Invocation;
+use crate::invocation::{GpuCode, Invocation};
+use crate::programs::tools::Tools;
 use inkwell::module::Module;
 use std::path::Path;
 use warpline_format::device_code::{CarriedCode, encode_resources};
 use warpline_format::site_table::SiteTable;
+use warpline_pass::gpu;
 use warpline_pass::llvm::shim::quiet_context;
 use warpline_toolchain::cuda;
 
@@ -31,8 +34,8 @@ pub(crate) fn encode(
 }
 
 /// Generates from such code what the command line requests: a shared object of the functions with hooks of a kernel, for
-/// `--warpline-hooks-of`, or of all code with values tracked, for `--warpline-values`; or the file of
-/// `--warpline-assemble-for`.
+/// `--warpline-hooks-of`, or of all code with values tracked, for `--warpline-values` (with `--device`, of the code for a
+/// GPU); or the file of `--warpline-assemble-for`.
 pub fn generate(invocation: &Invocation) -> Result<(), DriverError> {
     let (Some(input), Some(output)) = (invocation.inputs.first(), &invocation.output) else { return Ok(()) };
     let bytes = std::fs::read(&input.path).map_err(DriverError::reading(&input.path))?;
@@ -71,7 +74,22 @@ fn shared_object(
     let module = lowering.read(&context, &code.bitcode)?;
     let objects = match invocation.hooks_of {
         Some(_) => lowering.of_kernel(&module, &table, &code.registers)?,
-        None => lowering.with_values(&module, table, &code, &invocation.followed)?,
+        None => {
+            let mut table = lowering.number(&module, table, &invocation.followed);
+            if invocation.gpu != GpuCode::None {
+                gpu::mark_unrecorded(&module, &mut table);
+            }
+            match invocation.gpu {
+                GpuCode::None => lowering.with_values(&module, &table, &code)?,
+                GpuCode::Emulated => lowering.emulated(&module, &table, &code)?,
+                GpuCode::Real => {
+                    // The tools own the folder of intermediate files.
+                    let tools = Tools::find(invocation)?;
+                    let build = GpuBuild::of_carried(&tools, invocation, &module);
+                    lowering.for_gpu(&module, &table, &code, &build)?
+                }
+            }
+        }
     };
     loaded::link(&objects, output)
 }

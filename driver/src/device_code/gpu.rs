@@ -17,6 +17,7 @@ use std::process::Command;
 use warpline_format::gpu::REAL_PREFIX;
 use warpline_format::site_table::SiteTable;
 use warpline_pass::gpu::{self, Assembler, GpuError, Plan};
+use warpline_pass::llvm::ModuleItems;
 use warpline_toolchain::cache::{self, content_hash};
 use warpline_toolchain::interrupt;
 
@@ -41,22 +42,37 @@ impl GpuBuild {
         // paths.
         numbers.insert(tools.architecture.max(OLDEST));
         let processors = numbers.into_iter().map(|number| format!("sm_{number}")).collect();
-        let options = invocation.ptxas.iter().map(Into::into).collect();
-        let assembler = Assembler {
-            ptxas: tools.cuda.ptxas(),
-            oldest: tools.cuda.oldest_architecture(),
-            older_ptxas: tools.cuda.older_ptxas(),
-            fatbinary: tools.cuda.fatbinary(),
-            options,
-            folder: tools.temporary().into(),
-        };
-        Some(GpuBuild { processors, assembler })
+        Some(GpuBuild { processors, assembler: assembler(tools, invocation) })
+    }
+
+    /// Creates the build of code that a program contains. The code runs on the GPU for which it was compiled, and later
+    /// GPUs compile its PTX.
+    pub fn of_carried(tools: &Tools, invocation: &Invocation, hooked: &Module<'_>) -> GpuBuild {
+        let processor =
+            ModuleItems::functions(hooked).into_iter().find_map(|function| function.string_attribute("target-cpu"));
+        let supported = processor.filter(|name| {
+            let digits = name.strip_prefix("sm_").unwrap_or_default().trim_end_matches(|c: char| !c.is_ascii_digit());
+            digits.parse::<u32>().is_ok_and(|number| number >= OLDEST)
+        });
+        let processors = vec![supported.unwrap_or_else(|| format!("sm_{OLDEST}"))];
+        GpuBuild { processors, assembler: assembler(tools, invocation) }
     }
 
     /// Returns the fat binary of a hooked module, and notes for the user.
     pub fn fat_binary(&self, hooked: &Module<'_>, table: &SiteTable) -> Result<(Vec<u8>, Vec<String>), GpuError> {
         let plan = Plan { processors: &self.processors, assembler: &self.assembler };
         gpu::build(hooked, table, &plan).map(|built| (built.fat_binary, built.notes))
+    }
+}
+
+fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
+    Assembler {
+        ptxas: tools.cuda.ptxas(),
+        oldest: tools.cuda.oldest_architecture(),
+        older_ptxas: tools.cuda.older_ptxas(),
+        fatbinary: tools.cuda.fatbinary(),
+        options: invocation.ptxas.iter().map(Into::into).collect(),
+        folder: tools.temporary().into(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Compiles device modules that programs load while they run to shared objects. Such an object has one symbol, the
 //! module's descriptor, and references to the runtime of the process that loads it.
 
+use crate::device_code::gpu::GpuBuild;
 use crate::device_code::registers::Assembled;
 use crate::device_code::{carried, object_parts};
 use crate::dump::Dump;
@@ -24,7 +25,7 @@ use warpline_pass::device::HookOptions;
 use warpline_pass::llvm::Machine;
 use warpline_pass::object::{EmitOptions, Output};
 use warpline_pass::parts::{self, GenerateOptions};
-use warpline_pass::{cpu, device, loadable, object};
+use warpline_pass::{cpu, device, gpu, loadable, object};
 use warpline_toolchain::interrupt::{self, Removal};
 
 /// The inputs for lowering a module in addition to its code.
@@ -121,17 +122,58 @@ impl<'a> Lowering<'a> {
         self.lower(module, Some(table), &self.options(registers, false, &[]))
     }
 
+    /// Numbers the operations of hooked code whose values are tracked, and returns its table with them.
+    pub(crate) fn number(&self, module: &Module<'_>, table: SiteTable, followed: &Followed) -> SiteTable {
+        let options = HookOptions { system_folders: self.system_folders.clone(), ..HookOptions::default() };
+        device::number_operations(module, table, &options, followed)
+    }
+
     /// Returns the objects of hooked code that reports values.
     pub(crate) fn with_values(
         &self,
         module: &Module<'_>,
-        table: SiteTable,
+        table: &SiteTable,
         code: &CarriedCode,
-        followed: &Followed,
     ) -> Result<Vec<Vec<u8>>, DriverError> {
-        let options = HookOptions { system_folders: self.system_folders.clone(), ..HookOptions::default() };
-        let table = device::number_operations(module, table, &options, followed);
-        self.lower(module, Some(&table), &self.options(&code.registers, true, &code.to_bytes()))
+        self.lower(module, Some(table), &self.options(&code.registers, true, &code.to_bytes()))
+    }
+
+    /// Returns the objects of code for the emulated GPU that sends values.
+    pub(crate) fn emulated(
+        &self,
+        module: &Module<'_>,
+        table: &SiteTable,
+        code: &CarriedCode,
+    ) -> Result<Vec<Vec<u8>>, DriverError> {
+        let made = gpu::emulate(module, table, self.processor, &code.registers).map_err(|cause| self.failed(cause))?;
+        self.dump.write(&made.module, "device-4-emulated")?;
+        let carried = code.to_bytes();
+        let options = cpu::Options {
+            emulated: Some(gpu::EMULATED_DESCRIPTOR),
+            generated: Generated::Nothing,
+            ..self.options(&code.registers, false, &carried)
+        };
+        let lowered = cpu::lower(module, Some(table), &options).map_err(|cause| self.failed(cause))?;
+        gpu::join_emulated(&lowered, made.module).map_err(|cause| self.failed(cause))?;
+        self.emit(lowered)
+    }
+
+    /// Returns the objects with a fat binary that sends values.
+    pub(crate) fn for_gpu(
+        &self,
+        module: &Module<'_>,
+        table: &SiteTable,
+        code: &CarriedCode,
+        build: &GpuBuild,
+    ) -> Result<Vec<Vec<u8>>, DriverError> {
+        let (fat_binary, _) = build.fat_binary(module, table).map_err(|cause| self.failed(cause))?;
+        let carried = code.to_bytes();
+        let options = cpu::Options {
+            fat_binary: &fat_binary,
+            generated: Generated::Nothing,
+            ..self.options(&code.registers, false, &carried)
+        };
+        self.lower(module, Some(table), &options)
     }
 
     fn options<'o>(&'o self, registers: &'o KernelResources, values: bool, carried: &'o [u8]) -> cpu::Options<'o> {
@@ -161,6 +203,11 @@ impl<'a> Lowering<'a> {
         options: &cpu::Options<'_>,
     ) -> Result<Vec<Vec<u8>>, DriverError> {
         let lowered = cpu::lower(module, table, options).map_err(|cause| self.failed(cause))?;
+        self.emit(lowered)
+    }
+
+    /// Generates the objects of a lowered module.
+    fn emit(&self, lowered: Module<'_>) -> Result<Vec<Vec<u8>>, DriverError> {
         self.dump.write(&lowered, "device-4-unoptimised")?;
         let bound = if self.generated == Generated::All { object::BUILT } else { object::LOADED };
         let emit = EmitOptions { output: Output::Object, level: 2, pic: true, bound };

@@ -11,6 +11,7 @@ use crate::programs::libraries;
 use crate::programs::tools::Tools;
 use crate::trace;
 use std::path::{Path, PathBuf};
+use warpline_format::gpu::REAL_PREFIX;
 use warpline_format::hooks::RUNTIME_FUNCTION_PREFIX;
 
 /// Links sources, objects and libraries with the runtime.
@@ -55,6 +56,7 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
         }
         GpuCode::Emulated => {
             command = command
+                .args([format!("-Wl,--export-dynamic-symbol={REAL_PREFIX}{RUNTIME_FUNCTION_PREFIX}*")])
                 .path(&crate::device_code::emulation::runtime(tools, &crate::programs::embedded::runtime_library()?)?);
         }
     }

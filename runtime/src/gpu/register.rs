@@ -3,6 +3,7 @@
 use super::devices::current_number;
 use super::state::{Kernel, Variable, know, registry};
 use crate::cuda::fat_binary::FatBinaryWrapper;
+use crate::loading::followed::followed;
 use crate::memory::Description;
 use crate::memory::registry::Live;
 use crate::modules::module::{Module, name};
@@ -82,6 +83,8 @@ struct Entered {
 unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered> {
     let id = runtime.modules.len() as u32;
     // SAFETY: by the contract.
+    let data = unsafe { followed(runtime, data) };
+    // SAFETY: by the contract, or a descriptor that was just loaded and stays.
     let module = match unsafe { Module::read(data, id) }? {
         Ok(module) => module,
         Err(error) => {

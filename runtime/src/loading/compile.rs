@@ -32,11 +32,11 @@ pub fn hooks_of(carried: &[u8], kernel: &str) -> Result<PathBuf, Error> {
     make(&[format!("--warpline-hooks-of={kernel}")], "carried", carried, SHARED_OBJECT)
 }
 
-/// Compiles the code that a program contains, with values tracked, and returns the shared object.
-pub fn with_values(carried: &[u8], followed: &Followed) -> Result<PathBuf, Error> {
-    let kinds = format!("--warpline-values={}", followed.to_names());
+/// Compiles the code that a program contains for a device, with values tracked, and returns the shared object.
+pub fn with_values(carried: &[u8], followed: &Followed, device: &str) -> Result<PathBuf, Error> {
+    let first = [format!("--warpline-values={}", followed.to_names()), format!("--device={device}")];
     let lines = followed.lines.iter().map(|(file, line)| format!("--warpline-line={file}:{line}"));
-    make(&std::iter::once(kinds).chain(lines).collect::<Vec<_>>(), "carried", carried, SHARED_OBJECT)
+    make(&first.into_iter().chain(lines).collect::<Vec<_>>(), "carried", carried, SHARED_OBJECT)
 }
 
 /// Assembles the code that a program contains for further architectures (75 is `sm_75`), and returns the registers and

@@ -6,7 +6,7 @@
 
 mod compile;
 pub(crate) mod entered;
-mod followed;
+pub(crate) mod followed;
 mod hooks;
 pub(crate) mod image;
 mod object;

@@ -253,11 +253,7 @@ fn refusal(arguments: &RunArguments) -> Option<&'static str> {
         ),
         (
             arguments.check_float.is_some(),
-            "--check-float needs --device cpu: code for a GPU has no hooks at operations",
-        ),
-        (
-            arguments.trace_values.is_some(),
-            "--trace-values needs --device cpu: code for a GPU has no hooks at operations",
+            "--check-float needs --device cpu: code for a GPU does not test the values of operations",
         ),
     ];
     let counters = arguments.mode == ModeChoice::Counters;
@@ -273,6 +269,10 @@ fn refusal(arguments: &RunArguments) -> Option<&'static str> {
         (
             counters && device == DeviceChoice::Cpu,
             "--mode counters counts on a GPU: it needs --device gpu, or gpu-emulated",
+        ),
+        (
+            counters && arguments.trace_values.is_some(),
+            "--mode counters keeps no trace, and --trace-values records values in the trace: leave one of them out",
         ),
         (
             counters && arguments.blocks.as_deref().and_then(share).is_some_and(|share| share != 1),
