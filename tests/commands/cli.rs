@@ -331,6 +331,7 @@ fn programs_that_cannot_be_profiled_say_why() {
         (vec!["run", "--blocks", "3", "--", "true"], 2, "1/16"),
         (vec!["run", "--mode", "counters", "--", "true"], 2, "--device gpu"),
         (vec!["run", "--device", "gpu", "--mode", "counters", "--blocks", "1/2", "--", "true"], 2, "--blocks"),
+        (vec!["run", "--device", "gpu", "--mode", "counters", "--trace-values", "--", "true"], 2, "--trace-values"),
         (vec!["run", "--launches", "a", "--", "true"], 2, "0,3-5"),
         (vec!["run", "--kernels", "(", "--", "true"], 2, "regular expression"),
         (vec!["run"], 2, "PROGRAM"),
