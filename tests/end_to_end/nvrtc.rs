@@ -52,6 +52,17 @@ fn templates_are_compiled_by_name_and_their_lines_are_the_sources() {
 }
 
 #[test]
+fn threads_may_compile_the_same_source() {
+    let folder = work_folder("nvrtc_threads");
+    let flags = ["-std=c++17", "-lnvrtc", "-pthread"].map(String::from);
+    let program = build(&[root().join("tests/nvrtc/threads.cpp")], &flags, &folder);
+    let mut command = Command::new(&program);
+    let outcome = start(command.env("WARPLINE_CC", warpline_cc()), &folder, "threads");
+    let right = outcome.status.success() && outcome.stdout == "8 of 8, NVRTC_SUCCESS\n";
+    assert!(right, "{}", outcome.describe());
+}
+
+#[test]
 fn what_does_not_compile_is_reported_in_the_log() {
     let folder = work_folder("nvrtc_errors");
     let program =

@@ -2,6 +2,7 @@
 
 use super::includes::{self, FOLDERS};
 use super::mark::{self, FOLDER, IMAGE};
+use super::turn::Turn;
 use crate::compiler::{self, Compiler, NO_FOLDER};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -69,6 +70,8 @@ pub fn build(request: &Request<'_>) -> Result<Build, BuildError> {
     let mut hasher = DefaultHasher::new();
     (&compiler, request, &beside).hash(&mut hasher);
     let identity = format!("{:016x}", hasher.finish());
+    // Threads that compile the same source would write the same files.
+    let _turn = Turn::of(&identity);
     let folder = all.join(&identity);
     let read = |name: &str| fs::read_to_string(folder.join(name));
     let kept = read(INCLUDED).is_ok_and(|list| includes::unchanged(&list)) && folder.join(IMAGE).is_file();

@@ -5,3 +5,4 @@ mod build;
 mod includes;
 pub mod mark;
 pub mod program;
+mod turn;
